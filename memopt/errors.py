@@ -1,0 +1,136 @@
+"""What can go wrong, in words a user can act on and codes a program can match."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_LONGEST_READ = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault (or warning) of an input, with its place.
+
+    Attributes
+    ----------
+    code
+        Stable word to match on, such as ``duplicate_id``.
+    message
+        A sentence for a person.
+    item, level, field
+        The place: item id, level name, field name; None where the place is coarser.
+    index
+        Position of the item in the input, or all positions involved.
+    read
+        What was read there, shortened, always representable in JSON.
+    """
+
+    code: str
+    message: str
+    item: str | None = None
+    level: str | None = None
+    field: str | None = None
+    index: int | tuple[int, ...] | None = None
+    read: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fault in the shape of the result's ``errors`` list."""
+        index = list(self.index) if isinstance(self.index, tuple) else self.index
+        return {
+            "code": self.code,
+            "item": self.item,
+            "level": self.level,
+            "field": self.field,
+            "index": index,
+            "read": self.read,
+            "message": self.message,
+        }
+
+
+def as_read(value: Any) -> Any:
+    """Shorten a value that was read so that it fits a report and standard JSON."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int) and abs(value) < 2**63:
+        return value
+    if isinstance(value, float) and value - value == 0.0:
+        return value
+    if isinstance(value, int):
+        text = f"an integer of {value.bit_length()} bits"
+    elif isinstance(value, str):
+        text = value.encode("utf-8", "backslashreplace").decode("utf-8")
+    else:
+        text = ascii(value) if isinstance(value, bytes) else _shape(value)
+    return text if len(text) <= _LONGEST_READ else text[: _LONGEST_READ - 3] + "..."
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"an object of {len(value)} keys"
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}"
+    return str(value)
+
+
+class MemoptError(Exception):
+    """Base of every error that memopt raises on purpose."""
+
+
+class InvalidInstance(MemoptError):
+    """The input declares no valid instance; ``faults`` holds every fault found.
+
+    It is no ``ValueError``, so that pydantic lets it pass unwrapped from ``model_validate``.
+    """
+
+    def __init__(self, faults: Sequence[Fault], warnings: Sequence[Fault] = ()) -> None:
+        self.faults = tuple(faults)
+        self.warnings = tuple(warnings)
+        lines = [f"{len(self.faults)} fault{'s' if len(self.faults) != 1 else ''} in the instance"]
+        lines += [f"  {fault.code}: {fault.message}" for fault in self.faults]
+        super().__init__("\n".join(lines))
+
+
+class UnknownSolver(MemoptError):
+    """No solver of that name exists."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        super().__init__(f"there is no solver {name!r}; known are {', '.join(known)}")
+
+
+class UnknownItem(MemoptError):
+    """No item of that id is in the instance."""
+
+    def __init__(self, item: str) -> None:
+        self.item = item
+        super().__init__(f"there is no item {item!r} in the instance")
+
+
+class SolverMissing(MemoptError):
+    """A solver's package is not installed; the message names the extra that brings it."""
+
+    def __init__(self, solver: str, package: str, extra: str) -> None:
+        self.solver, self.package, self.extra = solver, package, extra
+        super().__init__(
+            f"solver {solver!r} needs {package}, which is not installed: pip install 'memopt[{extra}]'"
+        )
+
+
+class SolverLimit(MemoptError):
+    """A program lies outside what a solver can decide exactly; it is refused, never solved wrongly."""
+
+    def __init__(self, solver: str, limit: str, read: int, most: int) -> None:
+        self.solver, self.limit, self.read, self.most = solver, limit, read, most
+        super().__init__(
+            f"solver {solver!r} refuses this program: {limit} is {read:,}, at most {most:,} is safe"
+        )
+
+
+class SolverFailed(MemoptError):
+    """A solver came back without a usable selection."""
+
+    def __init__(self, solver: str, reason: str) -> None:
+        self.solver, self.reason = solver, reason
+        super().__init__(f"solver {solver!r} gave no usable answer: {reason}")

@@ -1,0 +1,274 @@
+"""The declaration: what a user writes, validated as a whole, every fault reported at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+
+from memopt import jsontext
+from memopt.columns import DEFAULT_LADDER, DELETE, Columns
+from memopt.errors import Fault, InvalidInstance
+from memopt.faults import arrays_faults, declaration_faults, declaration_warnings
+from memopt.number import Number, Utility, exact
+
+MOST_TOKENS = 2**53 - 1
+"""Largest token count or budget: JSON readers everywhere keep integers exactly up to here."""
+
+Tokens = Annotated[int, Field(strict=True, ge=0, le=MOST_TOKENS)]
+Text = Annotated[str, Field(strict=True)]
+Name = Annotated[str, Field(strict=True, min_length=1)]
+
+
+class Option(BaseModel):
+    """One item at one level: what it costs and what it is worth.
+
+    Attributes
+    ----------
+    tokens
+        Cost in tokens, integer >= 0; None = the level is absent.
+    utility
+        Worth in utility, finite float or decimal string.
+    text
+        The text itself; memopt never reads it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tokens: Tokens | None = None
+    utility: Utility = None
+    text: Text | None = None
+
+
+class Item(BaseModel):
+    """One memory: an id, its levels and what constrains it.
+
+    Attributes
+    ----------
+    id
+        Unique name.
+    levels
+        Level name to option; a level that is absent, null or without tokens is no candidate.
+    order
+        Position in the conversation, for display.
+    current
+        Level held now; richer levels are no candidates.
+    pinned
+        Whether the item may not be deleted.
+    min_level
+        With ``pinned``: the poorest level the item may shrink to.
+    group
+        Name shared by items that are all present or all deleted.
+    exclusive
+        Name shared by items (or groups) of which at most one is present.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Name
+    levels: dict[Name, Option | None]
+    order: Annotated[int, Field(strict=True)] | None = None
+    current: Name | None = None
+    pinned: Annotated[bool, Field(strict=True)] = False
+    min_level: Name | None = None
+    group: Name | None = None
+    exclusive: Name | None = None
+
+
+class Window(BaseModel):
+    """A budget derived from a model's context window.
+
+    Attributes
+    ----------
+    window
+        Size of the whole context in tokens.
+    reserved
+        Tokens held back, part by part (system prompt, tool schemas, reply).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    window: Tokens
+    reserved: dict[Name, Tokens] = Field(default_factory=dict)
+
+    @property
+    def budget(self) -> int:
+        """Tokens left for memories; negative when the parts exceed the window."""
+        return self.window - sum(self.reserved.values())
+
+
+class Instance(BaseModel):
+    """The declared problem of one turn.
+
+    Attributes
+    ----------
+    memopt
+        Version of the problem format.
+    budget
+        Hard capacity in tokens, or a `Window` it is derived from.
+    price
+        Price lambda >= 0: the objective is the sum of ``utility - price / budget * tokens``.
+    ladder
+        Level names, richest first; ``delete`` (0 tokens, utility 0) always ends it unsaid.
+    repair
+        ``monotone`` raises a richer level's utility to that of a poorer one; ``none`` does not.
+    items
+        The memories.
+
+    Raises
+    ------
+    InvalidInstance
+        From every way of making one, with all faults in one report.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+    memopt: Literal[1] = 1
+    budget: Tokens | Window
+    price: Number = 0.0
+    ladder: tuple[Name, ...] = DEFAULT_LADDER
+    repair: Literal["monotone", "none"] = "monotone"
+    items: tuple[Item, ...]
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _report_everything(cls, value: Any, handler: ModelWrapValidatorHandler[Instance]) -> Instance:
+        try:
+            instance = handler(value)
+        except ValidationError as error:
+            raise InvalidInstance(
+                declaration_faults(value, error.errors(include_url=False)), declaration_warnings(value)
+            ) from None
+        faults = declaration_faults(instance)
+        if faults:
+            raise InvalidInstance(faults, declaration_warnings(instance))
+        return instance
+
+    @classmethod
+    def model_validate_json(  # type: ignore[override]  # the other arguments of pydantic's do not apply
+        cls, json_data: str | bytes | bytearray
+    ) -> Instance:
+        """Read an instance from JSON text, reporting every fault with its place."""
+        return cls.model_validate(jsontext.parse(json_data))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        tokens: ArrayLike,
+        utility: ArrayLike,
+        budget: int,
+        price: float | str = 0.0,
+        ids: Sequence[str] | None = None,
+    ) -> Columns:
+        """Declare a large instance by columns, without an object an item.
+
+        Parameters
+        ----------
+        tokens
+            Integers, shape ``[n, L]``, richest level first; below 0 = the level is absent.
+        utility
+            Floats, shape ``[n, L]``; read only where tokens >= 0.
+        budget
+            Hard capacity in tokens.
+        price
+            Price lambda >= 0.
+        ids
+            Item ids, shape ``[n]``; None = items are known by their position.
+
+        Returns
+        -------
+        Columns
+            Accepted by `solve` and `compile` wherever an `Instance` is. The ladder is the default
+            one for L = 4, else ``L0`` ... .
+
+        Raises
+        ------
+        InvalidInstance
+            With every kind of fault, each with the first places where it occurs.
+        """
+        faults = arrays_faults(tokens, utility, budget, price, ids)
+        if faults:
+            raise InvalidInstance(faults)
+        counts = np.asarray(tokens).astype(np.int64, copy=True)
+        levels = counts.shape[1]
+        return Columns(
+            budget=int(budget),
+            price=price,
+            ladder=DEFAULT_LADDER if levels == 4 else tuple(f"L{j}" for j in range(levels)),
+            repair=True,
+            ids=None if ids is None else tuple(ids),
+            tokens=counts,
+            utility=np.asarray(utility).astype(np.float64, copy=True),
+        )
+
+    @property
+    def capacity(self) -> int:
+        """The budget in tokens, derived from the window if that is how it was given."""
+        return self.budget.budget if isinstance(self.budget, Window) else self.budget
+
+    @cached_property
+    def warnings(self) -> tuple[Fault, ...]:
+        """What is allowed but looks like a mistake."""
+        return tuple(declaration_warnings(self))
+
+    def columns(self) -> Columns:
+        """Return the instance in columns."""
+        rank = {name: index for index, name in enumerate(self.ladder)}
+        rank[DELETE] = len(self.ladder)
+        shape = (len(self.items), len(self.ladder))
+        tokens = np.full(shape, -1, dtype=np.int64)
+        utility = np.zeros(shape, dtype=np.float64)
+        decimals = {}
+        rows, ranks, counts, worths = [], [], [], []
+        for row, item in enumerate(self.items):
+            for name, option in item.levels.items():
+                if option is None or option.tokens is None or option.utility is None:
+                    continue
+                rows.append(row)
+                ranks.append(rank[name])
+                counts.append(option.tokens)
+                worth = option.utility
+                if isinstance(worth, str):
+                    decimals[row, rank[name]] = exact(worth)
+                    worth = float(worth)
+                worths.append(worth)
+        tokens[rows, ranks] = counts
+        utility[rows, ranks] = worths
+        return Columns(
+            budget=self.capacity,
+            price=self.price,
+            ladder=self.ladder,
+            repair=self.repair == "monotone",
+            ids=tuple(item.id for item in self.items),
+            tokens=tokens,
+            utility=utility,
+            decimals=decimals,
+            richest=self._per_item(lambda item: 0 if item.current is None else rank[item.current]),
+            poorest=self._per_item(lambda item: self._poorest(item, rank)),
+            group=self._links([item.group for item in self.items]),
+            exclusive=self._links([item.exclusive for item in self.items]),
+        )
+
+    def _per_item(self, of: Callable[[Item], int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+        return np.fromiter(map(of, self.items), dtype=np.int64, count=len(self.items))
+
+    @staticmethod
+    def _poorest(item: Item, rank: dict[str, int]) -> int:
+        if not item.pinned:
+            return rank[DELETE]
+        if item.min_level is not None:
+            return rank[item.min_level]
+        highest = 0 if item.current is None else rank[item.current]
+        held = (rank[name] for name, option in item.levels.items() if option and option.tokens is not None)
+        return min(level for level in held if level >= highest)
+
+    @staticmethod
+    def _links(names: list[str | None]) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+        known = {name: number for number, name in enumerate(sorted(set(filter(None, names))))}
+        if not known:
+            return None
+        return np.array([-1 if name is None else known[name] for name in names], dtype=np.int64)

@@ -1,0 +1,80 @@
+"""Why a program has no selection: the least tokens that must stay, and who insists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memopt.program import Program
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """Why no selection exists.
+
+    Attributes
+    ----------
+    code
+        ``pinned_exceeds_budget``, or ``pinned_conflict`` when links forbid what pins demand.
+    message
+        A sentence for a person.
+    pinned
+        Ids of the pinned items, canonical order.
+    minimum_tokens
+        Least tokens any selection needs; None in a conflict.
+    shortfall
+        ``minimum_tokens - budget``; None in a conflict.
+    """
+
+    code: str
+    message: str
+    pinned: tuple[str, ...]
+    minimum_tokens: int | None
+    shortfall: int | None
+
+
+def find_shortage(program: Program) -> Shortage | None:
+    """Return why a program is infeasible, or None when it has a selection.
+
+    The least tokens are exact: items that may be deleted cost nothing, every other unit its
+    cheapest present options.
+    """
+    if len(program) == 0:
+        return None
+    present = program.level != program.deleted
+    can_leave = np.logical_or.reduceat(~present, program.start[:-1])
+    pinned = np.flatnonzero(~can_leave)
+    names = tuple(program.ids[i] for i in pinned.tolist())
+    forced = set(pinned.tolist())
+    for members in program.groups:
+        if forced.intersection(members):
+            forced.update(members)
+    conflict = _conflict(program, present, forced)
+    if conflict:
+        return Shortage("pinned_conflict", conflict, names, None, None)
+    least = sum(min(int(program.tokens[o]) for o in program.options(item) if present[o]) for item in forced)
+    if least <= program.budget:
+        return None
+    short = least - program.budget
+    message = (
+        f"what must stay needs at least {least} tokens, {short} over the budget of {program.budget}; "
+        f"pinned: {', '.join(names)}"
+    )
+    return Shortage("pinned_exceeds_budget", message, names, least, short)
+
+
+def _conflict(program: Program, present: np.ndarray[tuple[int], np.dtype[np.bool_]], forced: set[int]) -> str:
+    for members in program.groups:
+        if forced.intersection(members):
+            for item in members:
+                if not any(present[o] for o in program.options(item)):
+                    return (
+                        f"item {program.ids[item]!r} must stay with its pinned group, but has no level left"
+                    )
+    for units in program.exclusives:
+        held = [unit for unit in units if forced.intersection(unit)]
+        if len(held) > 1:
+            names = ", ".join(repr(program.ids[unit[0]]) for unit in held)
+            return f"at most one of {names} may be present, but each of them must stay"
+    return ""

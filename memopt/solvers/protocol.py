@@ -1,0 +1,60 @@
+"""What every solver takes and gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from memopt.program import Program, Selection
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a solver says about a program; only ``selection`` is ever used as an answer.
+
+    Attributes
+    ----------
+    selection
+        One option index an item, or None when the solver found none.
+    infeasible
+        The solver proved that no selection exists.
+    bound
+        Proven upper bound on the value in grid units, or None when there is none.
+    proof
+        How the bound was proved, in words; empty when nothing was proved.
+    claimed
+        The solver's own status word, diagnostic only.
+    version
+        Version of the solver that answered.
+    parameters
+        Every parameter that was set, as read back.
+    """
+
+    selection: Selection | None
+    infeasible: bool = False
+    bound: int | None = None
+    proof: str = ""
+    claimed: str = ""
+    version: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+class Solver(Protocol):
+    """A way to solve a program."""
+
+    @property
+    def name(self) -> str:
+        """The word it is asked for by, such as ``dp``."""
+        ...
+
+    def solve(self, program: Program, time_limit: float | None = None) -> Answer:
+        """Solve a program, within a time limit in seconds if one is given.
+
+        Raises
+        ------
+        SolverMissing
+            When the package behind the solver is not installed.
+        SolverLimit
+            When the program lies outside the range the solver decides exactly.
+        """
+        ...
