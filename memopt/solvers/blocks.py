@@ -1,0 +1,202 @@
+"""Linked items decided together: a program as blocks that no link joins any more.
+
+A block's options are the undominated combinations of its members' options, so that a plain
+multiple-choice knapsack over the blocks is the whole program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from memopt.program import Ints, Program, Selection
+
+MOST_COMBINATIONS = 200_000
+"""Undominated combinations of one block that are kept; beyond, only a sample with the same bound."""
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A block of several items.
+
+    Attributes
+    ----------
+    items
+        Its members, shape ``[members]``.
+    options
+        The program's option of every member, shape ``[combinations, members]``.
+    """
+
+    items: Ints
+    options: Ints
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A multiple-choice knapsack without links, equivalent to a program.
+
+    Attributes
+    ----------
+    start, tokens, value
+        Options of block i are ``start[i]:start[i + 1]``; int64.
+    free
+        Items that are a block of their own, in block order; the linked blocks follow them.
+    first
+        Index of each free block's first option in the program, shape ``[free]``.
+    linked
+        The blocks of several items.
+    complete
+        Whether every undominated combination is there. If not, the linear bound still holds.
+    """
+
+    start: Ints
+    tokens: Ints
+    value: Ints
+    free: Ints
+    first: Ints
+    linked: tuple[Linked, ...]
+    complete: bool
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def selection(self, chosen: Ints) -> Selection:
+        """Translate one option index a block, shape ``[blocks]``, to one option an item."""
+        free = len(self.free)
+        selection = np.empty(free + sum(len(block.items) for block in self.linked), dtype=np.int64)
+        selection[self.free] = self.first + (chosen[:free] - self.start[:free])
+        for block, option, begin in zip(self.linked, chosen[free:], self.start[free:], strict=False):
+            selection[block.items] = block.options[option - begin]
+        return selection
+
+
+def decompose(program: Program, kernels: Any) -> Blocks:
+    """Return the blocks of a program.
+
+    Parameters
+    ----------
+    kernels
+        The kernels to combine options with, plain or compiled.
+    """
+    units = [*program.groups]
+    loose = set(chain.from_iterable(units))
+    for named in program.exclusives:
+        for unit in named:
+            if unit[0] not in loose:
+                units.append(unit)
+                loose.update(unit)
+    if not units:
+        everything = np.arange(len(program), dtype=np.int64)
+        return Blocks(
+            program.start, program.tokens, program.value, everything, program.start[:-1], (), complete=True
+        )
+    combined = {unit[0]: _combine(program, unit, kernels) for unit in units}
+    linked, complete = _join_exclusives(program, units, combined)
+    alone = np.ones(len(program), dtype=bool)
+    alone[list(loose)] = False
+    free = np.flatnonzero(alone)
+    kept = np.repeat(alone, np.diff(program.start))
+    sizes = [np.diff(program.start)[free], *([len(table.value)] for table in linked)]
+    start = np.zeros(len(free) + len(linked) + 1, dtype=np.int64)
+    np.cumsum(np.concatenate(sizes), out=start[1:])
+    return Blocks(
+        start=start,
+        tokens=np.concatenate([program.tokens[kept], *(table.tokens for table in linked)]),
+        value=np.concatenate([program.value[kept], *(table.value for table in linked)]),
+        free=free,
+        first=program.start[free],
+        linked=tuple(Linked(table.items, table.options) for table in linked),
+        complete=complete,
+    )
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Combinations of some items: their options, tokens and value, and whether none is missing."""
+
+    items: Ints
+    options: Ints
+    tokens: Ints
+    value: Ints
+    complete: bool
+
+
+def _combine(program: Program, unit: tuple[int, ...], kernels: Any) -> _Table:
+    """Return the undominated ways in which all members of a unit are present."""
+    complete = True
+    tokens, value, steps = np.zeros(1, np.int64), np.zeros(1, np.int64), []
+    for item in unit:
+        options = np.array([o for o in program.options(item) if program.level[o] != program.deleted], np.int64)
+        width = len(tokens)
+        tokens, value, origin = kernels.combine(
+            tokens, value, program.tokens[options], program.value[options], program.budget
+        )
+        if len(tokens) > MOST_COMBINATIONS:
+            thin = _sample(tokens, value)
+            tokens, value, origin, complete = tokens[thin], value[thin], origin[thin], False
+        steps.append((options, origin, width))
+    table = np.empty((len(tokens), len(unit)), dtype=np.int64)
+    at = np.arange(len(tokens))
+    for member in reversed(range(len(unit))):
+        options, origin, width = steps[member]
+        right, at = np.divmod(origin[at], width)
+        table[:, member] = options[right]
+    return _Table(np.array(unit, np.int64), table, tokens, value, complete)
+
+
+def _sample(tokens: Ints, value: Ints) -> Ints:
+    """Return the corners of the upper hull and evenly spaced others; the hull keeps the bound valid."""
+    hull: list[int] = []
+    for k, (w, p) in enumerate(zip(tokens.tolist(), value.tolist(), strict=True)):
+        while len(hull) > 1:
+            w1, p1 = int(tokens[hull[-1]]), int(value[hull[-1]])
+            w0, p0 = int(tokens[hull[-2]]), int(value[hull[-2]])
+            if (p1 - p0) * (w - w0) > (p - p0) * (w1 - w0):
+                break
+            hull.pop()
+        hull.append(k)
+    spaced = np.linspace(0, len(tokens) - 1, MOST_COMBINATIONS // 4).astype(np.int64)
+    return np.union1d(np.array(hull, np.int64), spaced)
+
+
+def _join_exclusives(
+    program: Program, units: list[tuple[int, ...]], combined: dict[int, _Table]
+) -> tuple[list[_Table], bool]:
+    """Return one table a block: of an exclusive set, or of a unit that is in none."""
+    sets = [*program.exclusives]
+    named = {unit[0] for joined in sets for unit in joined}
+    sets += [(unit,) for unit in units if unit[0] not in named]
+    tables = [_alternatives(program, [combined[unit[0]] for unit in joined]) for joined in sorted(sets)]
+    return tables, all(table.complete for table in tables)
+
+
+def _alternatives(program: Program, units: list[_Table]) -> _Table:
+    """Return the ways in which at most one of the units is present."""
+    items = np.concatenate([unit.items for unit in units])
+    absent = program.start[items + 1] - 1
+    may_leave = program.level[absent] == program.deleted
+    stays = [not may_leave[np.isin(items, unit.items)].all() for unit in units]
+    options, tokens, value = [], [], []
+    for unit, must in zip(units, stays, strict=True):
+        if sum(stays) > must:
+            continue  # another unit has to stay
+        rows = np.tile(absent, (len(unit.tokens), 1))
+        rows[:, np.isin(items, unit.items)] = unit.options
+        options.append(rows)
+        tokens.append(unit.tokens)
+        value.append(unit.value)
+    if not any(stays):
+        options.append(absent[None, :])
+        tokens.append(program.tokens[absent].sum(keepdims=True))
+        value.append(program.value[absent].sum(keepdims=True))
+    empty = np.zeros(0, np.int64)
+    return _Table(
+        items,
+        np.concatenate([np.zeros((0, len(items)), np.int64), *options]),
+        np.concatenate([empty, *tokens]),
+        np.concatenate([empty, *value]),
+        all(unit.complete for unit in units),
+    )

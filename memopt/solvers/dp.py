@@ -1,0 +1,197 @@
+"""The exact algorithm: dual bound, reduction, core, sparse states with dominance, traceback.
+
+In the tradition of the minimal algorithm for the multiple-choice knapsack (Pisinger 1995), with one
+fixed rational multiplier instead of a sorted list of slopes: a block is decided by enumeration only
+while its second-best option loses less than the incumbent leaves open (facts/solvers.md).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memopt.program import Ints, Program
+from memopt.solvers import jit
+from memopt.solvers.blocks import Blocks, decompose
+from memopt.solvers.bounds import Multiplier, Survey, find_multiplier, look
+from memopt.solvers.kernels import DONE, FULL, PAUSED
+from memopt.solvers.protocol import Answer
+
+_SLICE = 2_000_000
+"""States made between two looks at the clock (some ten milliseconds)."""
+_PROBE, _PROBE_STATES = 64, 100_000
+"""Blocks and states of the first attempt, which only looks for a better incumbent."""
+_INCUMBENT = -1
+"""Marks the node of the incumbent that a search started with."""
+
+
+@dataclass(frozen=True)
+class DynamicProgram:
+    """Exact solver: largest value, then fewest tokens, then earlier ids at richer levels.
+
+    Attributes
+    ----------
+    most_states
+        Live states at which the search stops with a gap instead of taking more memory (about 100
+        bytes a state).
+    """
+
+    most_states: int = 2_000_000
+    name: str = "dp"
+
+    def solve(self, program: Program, time_limit: float | None = None) -> Answer:
+        """Solve a program; see `Solver`. Never refuses one, never ends without a selection if there is any."""
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        kernels = jit.select(len(program.value))
+        blocks = decompose(program, kernels)
+        parameters = {"most_states": self.most_states, "time_limit": time_limit}
+        if len(blocks) == 0:
+            return Answer(np.zeros(0, np.int64), bound=0, proof="nothing to decide", parameters=parameters)
+        if (np.diff(blocks.start) == 0).any():
+            return Answer(None, infeasible=True, proof="a linked block has no combination", parameters=parameters)
+        survey = look(blocks, program.budget, kernels)
+        room = program.budget - survey.floor
+        if room < 0:
+            proof = f"the least tokens {survey.floor} exceed the budget"
+            return Answer(None, infeasible=True, proof=proof, parameters=parameters)
+        if survey.heavy <= program.budget:
+            chosen = survey.best
+            bound = int(blocks.value[chosen].sum())
+            proof = "every item at its best option fits the budget"
+        else:
+            chosen, bound, proof = self._search(blocks, survey, room, kernels, deadline)
+        return Answer(blocks.selection(chosen), bound=bound, proof=proof, parameters=parameters)
+
+    def _search(
+        self, blocks: Blocks, survey: Survey, room: int, kernels: Any, deadline: float | None
+    ) -> tuple[Ints, int, str]:
+        """Return the chosen options, a proven bound on the value, and the proof in words."""
+        room -= room % survey.token_step
+        dual = find_multiplier(blocks, survey, room, kernels)
+        core = _Core(blocks, survey, room, dual, kernels)
+        why = core.search(self.most_states, deadline)
+        chosen = core.chosen
+        value = int(blocks.value[chosen].sum())
+        bound = value if why == DONE and blocks.complete else max(value, core.bound(blocks.complete))
+        core.settle_ties(chosen)
+        stopped = {DONE: "", FULL: "; stopped at the state limit"}.get(why, "; stopped at the time limit")
+        partly = "" if blocks.complete else "; a linked block was too large to enumerate"
+        proof = (
+            f"dual multiplier {dual.a}/{dual.b}; core of {len(core.blocks)} in {len(blocks)} blocks; "
+            f"{core.made} states{stopped}{partly}"
+        )
+        return chosen, bound, proof
+
+
+class _Core:
+    """The blocks that the bound leaves open, and the search over them.
+
+    The base selection stands at the multiplier; the incumbent differs from it by `_changes`, a gain
+    in value and extra tokens. A block stays open while another of its options loses no more than the
+    incumbent leaves to be gained.
+    """
+
+    def __init__(self, blocks: Blocks, survey: Survey, room: int, dual: Multiplier, kernels: Any) -> None:
+        self._data, self._dual, self._kernels = blocks, dual, kernels
+        self._steps = (survey.token_step, survey.value_step)
+        self._given = (blocks.start, blocks.tokens, blocks.value, survey.least, room, dual.a, dual.b)
+        self._base, self._key = np.empty(len(blocks), np.int64), np.empty(len(blocks), np.int64)
+        settled = kernels.settle(*self._given, dual.open, dual.weight, self._base, self._key)
+        self._left, self._lost, self._gain, self._extra, change = map(int, settled)
+        self._changes = [] if change < 0 else [change]
+        self.blocks = self._open()
+        self.made, self._least = 0, 0
+
+    def search(self, most_states: int, deadline: float | None) -> int:
+        """Find the optimum and prove it, or stop at a limit; returns why it stopped."""
+        size = _PROBE
+        while size < len(self.blocks):
+            self._grow(self.blocks[:size], min(most_states, _PROBE_STATES), deadline, _PROBE_STATES)
+            opened = self._open()
+            if len(opened) >= len(self.blocks):
+                break
+            self.blocks = opened
+            size *= 8
+        return self._grow(self.blocks, most_states, deadline)
+
+    @property
+    def chosen(self) -> Ints:
+        """Option of every block in the incumbent."""
+        chosen = self._base.copy()
+        for option in self._changes:
+            chosen[np.searchsorted(self._data.start, option, side="right") - 1] = option
+        return chosen
+
+    def bound(self, complete: bool) -> int:
+        """Return an upper bound on the value: the states' best if none is missing, else the dual's."""
+        a, b = self._dual.a, self._dual.b
+        least = self._least if complete else 0
+        base = int(self._data.value[self._base].sum())
+        return base + (self._lost + a * self._left - least) // b
+
+    def settle_ties(self, chosen: Ints) -> None:
+        """Let the earlier of two interchangeable items stand at the richer level.
+
+        Only blocks of the core can differ although they are equal: all others are settled by their
+        content alone.
+        """
+        start, tokens, value = self._data.start, self._data.tokens, self._data.value
+        alike: dict[tuple[bytes, bytes], list[int]] = {}
+        core = np.sort(self.blocks[self.blocks < len(self._data.free)])
+        firsts = start[core]
+        marks = list(zip(tokens[firsts].tolist(), value[firsts].tolist(), strict=True))
+        moved = {marks[k] for k in np.flatnonzero(chosen[core] != self._base[core]).tolist()}
+        for i, mark in zip(core.tolist(), marks, strict=True):
+            if mark in moved:
+                span = slice(start[i], start[i + 1])
+                alike.setdefault((tokens[span].tobytes(), value[span].tobytes()), []).append(i)
+        for members in alike.values():
+            offsets = sorted(int(chosen[i] - start[i]) for i in members)
+            for i, offset in zip(members, offsets, strict=True):
+                chosen[i] = start[i] + offset
+
+    @property
+    def _limit(self) -> int:
+        """Largest loss a better selection can have: with more value, or as much and fewer tokens."""
+        a, b = self._dual.a, self._dual.b
+        token_step, value_step = self._steps
+        more = self._lost + a * self._left - b * (self._gain + value_step)
+        lighter = self._lost + a * (self._extra - token_step) - b * self._gain
+        return max(more, lighter)
+
+    def _open(self) -> Ints:
+        """Return the open blocks, nearest first."""
+        opened = np.flatnonzero(self._key <= self._limit)
+        return opened[np.argsort(self._key[opened], kind="stable")]
+
+    def _grow(self, core: Ints, most_states: int, deadline: float | None, slice_: int = _SLICE) -> int:
+        """Decide the blocks of a core; a slice shorter than the default is not continued."""
+        key, size = self._key[core], int((self._data.start[core + 1] - self._data.start[core]).sum())
+        first, up, down = np.zeros(len(core) + 1, np.int64), np.empty_like(core), np.empty_like(core)
+        option, loss = np.empty(size, np.int64), np.empty(size, np.int64)
+        self._kernels.gather(*self._given, self._base, core, self._limit, first, option, loss, up, down)
+        parent, change = np.zeros(1024, np.int32), np.zeros(1024, np.int32)
+        change[1] = _INCUMBENT
+        zero = np.zeros(1, np.int64)
+        state: Any = (0, 0, zero, zero.copy(), zero.copy(), 1, parent, change, 2, self._gain, self._extra, 1)
+        while True:
+            why, *state, made = self._kernels.grow(
+                self._data.tokens, self._data.value, first, option, loss, key, up, down,
+                self._dual.a, self._dual.b, self._left, self._lost, *self._steps, most_states, slice_, *state,
+            )  # fmt: skip
+            self.made += int(made)
+            late = deadline is not None and time.perf_counter() >= deadline
+            if why != PAUSED or late or slice_ != _SLICE:
+                break
+        _, prefix, weight, worth, _, _, parent, change, _, gain, extra, found = state
+        if len(weight):
+            self._least = int((self._dual.a * weight - self._dual.b * worth).min()) + int(prefix)
+        if change[found] != _INCUMBENT:
+            self._gain, self._extra, self._changes = int(gain), int(extra), []
+            while found:
+                self._changes.append(int(option[change[found]]))
+                found = parent[found]
+        return int(why)

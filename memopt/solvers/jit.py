@@ -1,0 +1,89 @@
+"""Which form of the kernels to run: the plain one at once, or the compiled one.
+
+A small program is solved by the plain loops sooner than the compiler can even be imported, so the
+first turns of a process run them. Once a process has done as much plain work as loading the compiled
+form costs, or when a program is large, the compiled form takes over for good. Both are the same
+source on the same integers: the answer never depends on which one ran.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from memopt.solvers import kernels
+
+Announce = Callable[[str], None]
+
+_LOADING_IS_WORTH = 4_000
+"""Options a process handles in plain form before it loads the compiled one (about half a second)."""
+
+_plain = SimpleNamespace(**{entry.__name__: entry for entry in kernels.ENTRIES})
+_state: dict[str, Any] = {"handled": 0, "compiled": None}
+
+
+def select(options: int) -> Any:
+    """Return the kernels to solve a program of so many options with."""
+    if _state["compiled"] is None:
+        _state["handled"] += options
+        if _state["handled"] <= _LOADING_IS_WORTH:
+            return _plain
+        prepare()
+    return _state["compiled"]
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def prepare(announce: Announce = _say) -> None:
+    """Load the compiled kernels; compile them first if this machine never did.
+
+    An agent that can't afford the wait in the middle of a turn calls this once at its start.
+
+    Parameters
+    ----------
+    announce
+        Told in one line when something really has to be compiled (some seconds, once a machine).
+        The result is kept on disk where numba keeps its cache (``NUMBA_CACHE_DIR``).
+    """
+    if _state["compiled"] is not None:
+        return
+    import numba
+    from numba.core import event
+    from numba.extending import register_jitable
+
+    class Listener(event.Listener):  # type: ignore[misc]  # numba carries no types
+        told = False
+
+        def on_start(self, _: Any) -> None:
+            if not self.told:
+                Listener.told = True
+                announce("memopt: compiling the solver for this machine; this happens once and takes a while")
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    for helper in kernels.HELPERS:
+        register_jitable(helper)
+    compiled = SimpleNamespace()
+    with event.install_listener("numba:compile", Listener()):
+        for entry in kernels.ENTRIES:
+            dispatcher = numba.njit(cache=True)(entry)
+            dispatcher.compile(_signature(entry))
+            dispatcher.disable_compile()
+            setattr(compiled, entry.__name__, dispatcher)
+    _state["compiled"] = compiled
+
+
+def _signature(entry: Callable[..., Any]) -> tuple[Any, ...]:
+    """Return the one signature of an entry point, read off its annotations."""
+    from numba import int32, int64
+    from numba.types import Array
+
+    given = Array(int64, 1, "C", readonly=True)
+    types = {"int": int64, "Ints": int64[::1], "Given": given, "Nodes": int32[::1]}
+    names = entry.__code__.co_varnames[: entry.__code__.co_argcount]
+    return tuple(types[entry.__annotations__[name]] for name in names)
