@@ -1,0 +1,1 @@
+"""The command line: parse, call memopt, print. One file a command."""

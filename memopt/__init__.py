@@ -7,10 +7,27 @@ from memopt.errors import Fault, InvalidInstance, MemoptError, SolverFailed, Sol
 from memopt.instance import Instance, Item, Option, Window
 from memopt.program import Audit, Program
 from memopt.solve import solve
+from memopt.solvers.jit import prepare
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Allocation", "Audit", "Columns", "Compiled", "Fault", "InvalidInstance", "Instance", "Item", "MemoptError",
-    "Option", "Program", "SolverFailed", "SolverLimit", "SolverMissing", "Window", "compile", "solve",
-]  # fmt: skip
+    "Allocation",
+    "Audit",
+    "Columns",
+    "Compiled",
+    "Fault",
+    "Instance",
+    "InvalidInstance",
+    "Item",
+    "MemoptError",
+    "Option",
+    "Program",
+    "SolverFailed",
+    "SolverLimit",
+    "SolverMissing",
+    "Window",
+    "compile",
+    "prepare",
+    "solve",
+]

@@ -1,26 +1,27 @@
-"""From the declaration to the program: candidates, repairs and prices decided once, as integers."""
+"""From the declaration to the program: candidates, links and prices decided once, as integers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memopt.candidates import Candidates, Floats, Ints, Mask, find_candidates, within_budget
 from memopt.columns import DELETE, Columns
 from memopt.errors import Fault, InvalidInstance
 from memopt.grid import round_to_grid
 from memopt.instance import Instance
-from memopt.program import Ints, Program, Selection
+from memopt.program import Program, Selection
 
 TOKEN_SUM_BELOW = 2**62
+UTILITY_SUM_BELOW = 2**900
+"""Leaves room below a double's range for any charge: 2^62 tokens at a price as large as this."""
 MOST_WARNINGS_A_KIND = 20
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +49,9 @@ class Compiled:
     program: Program
     columns: Columns
     rows: Ints
-    worth: NDArray[np.float64]
+    worth: Floats
     dropped: tuple[Ints, Ints]
-    raised: tuple[Ints, Ints, NDArray[np.float64], NDArray[np.float64]]
+    raised: tuple[Ints, Ints, Floats, Floats]
     warnings: tuple[Fault, ...]
 
     @property
@@ -73,46 +74,44 @@ def compile(instance: Instance | Columns) -> Compiled:  # noqa: A001  # the desi
     Raises
     ------
     InvalidInstance
-        With code ``tokens_sum_too_large`` when token sums could leave 62 bits.
+        With code ``tokens_sum_too_large`` when token sums could leave 62 bits, or
+        ``utility_sum_too_large`` or ``price_too_large`` when values could leave the range of doubles.
     """
-    columns = instance.columns() if isinstance(instance, Instance) else instance
-    warnings = list(instance.warnings) if isinstance(instance, Instance) else []
-    rows = _canonical(columns.ids, len(columns))
-    tokens, allowed, pinned = columns.tokens[rows], _allowed(columns)[rows], _pinned(columns)[rows]
-    source, raised = _repair(columns, rows, allowed)
-    utility = np.take_along_axis(columns.utility[rows], source, axis=1)
-    dropped = _dominated(tokens, utility, allowed)
-    allowed &= ~dropped
-    groups, exclusives, forced = _links(columns, rows, pinned)
-    fits = _fitting(tokens, allowed, forced, columns.budget)
-    warnings += _never_fits(columns, rows, tokens, allowed & ~fits, fits.any(axis=1) | forced)
-
-    options = np.column_stack([fits, ~pinned])
-    item, level = (part.astype(np.int64) for part in np.nonzero(options))
-    start = np.zeros(len(columns) + 1, dtype=np.int64)
-    np.cumsum(options.sum(axis=1), out=start[1:])
-    present = level < len(columns.ladder)
-    column = np.where(present, level, 0)
-    cost = np.where(present, tokens[item, column], 0)
-    worth = np.where(present, utility[item, column], 0.0)
-    _check_token_sum(cost, start)
-    grid = round_to_grid(
-        worth, cost, _rate(columns), start, _option_decimals(columns, rows, source, item, level)
-    )
+    declared = instance.columns() if isinstance(instance, Instance) else instance
+    warnings = instance.warnings if isinstance(instance, Instance) else ()
+    columns, rows = _in_canonical_order(declared)
+    candidates = find_candidates(columns)
+    groups, exclusives, forced = _links(columns, candidates.pinned)
+    fits = within_budget(columns, candidates.allowed, forced)
+    options = np.column_stack([fits, ~candidates.pinned])
+    start = _starts(options)
+    cost = _flat(options, columns.tokens)
+    worth = _flat(options, candidates.utility)
+    _check_sums(cost, worth, start, declared.price_exact)
+    grid = round_to_grid(worth, cost, _rate(declared), start, _option_decimals(columns, candidates, options))
     program = Program(
-        budget=columns.budget,
+        budget=declared.budget,
         scale=grid.scale,
-        ladder=(*columns.ladder, DELETE),
-        ids=_names(columns.ids, rows),
+        ladder=(*declared.ladder, DELETE),
+        ids=_Positions(len(columns)) if columns.ids is None else columns.ids,
         start=start,
-        level=level,
+        level=np.broadcast_to(np.arange(options.shape[1]), options.shape)[options],
         tokens=cost,
         value=grid.values,
         groups=groups,
         exclusives=exclusives,
     )
-    where = np.nonzero(dropped)
-    return Compiled(program, columns, rows, worth, (rows[where[0]], where[1]), raised, tuple(warnings))
+    item, level = candidates.raised()
+    dropped = np.nonzero(candidates.dominated)
+    return Compiled(
+        program=program,
+        columns=declared,
+        rows=rows,
+        worth=worth,
+        dropped=(rows[dropped[0]], dropped[1]),
+        raised=(rows[item], level, columns.utility[item, level], candidates.utility[item, level]),
+        warnings=(*warnings, *_never_fits(columns, rows, candidates.allowed & ~fits, fits, forced)),
+    )
 
 
 class _Positions(Sequence[str]):
@@ -129,14 +128,29 @@ class _Positions(Sequence[str]):
         return [str(i) for i in picked] if isinstance(picked, range) else str(picked)
 
 
-def _names(ids: Sequence[str] | None, rows: Ints) -> Sequence[str]:
-    return _Positions(len(rows)) if ids is None else tuple([ids[row] for row in rows.tolist()])
+def _in_canonical_order(columns: Columns) -> tuple[Columns, Ints]:
+    """Return the columns with their items sorted by id, and the input position of each item."""
+    if columns.ids is None:
+        return columns, np.arange(len(columns), dtype=np.int64)
+    order = sorted(range(len(columns)), key=columns.ids.__getitem__)
+    rows = np.array(order, dtype=np.int64)
+    place = {row: index for index, row in enumerate(order)} if columns.decimals else {}
 
+    def sorted_rows(values: Ints | None) -> Ints | None:
+        return None if values is None else values[rows]
 
-def _canonical(ids: Sequence[str] | None, length: int) -> Ints:
-    if ids is None:
-        return np.arange(length, dtype=np.int64)
-    return np.array(sorted(range(length), key=ids.__getitem__), dtype=np.int64)
+    ordered = replace(
+        columns,
+        ids=tuple([columns.ids[row] for row in order]),
+        tokens=columns.tokens[rows],
+        utility=columns.utility[rows],
+        decimals={(place[row], level): number for (row, level), number in columns.decimals.items()},
+        richest=sorted_rows(columns.richest),
+        poorest=sorted_rows(columns.poorest),
+        group=sorted_rows(columns.group),
+        exclusive=sorted_rows(columns.exclusive),
+    )
+    return ordered, rows
 
 
 def _rate(columns: Columns) -> Fraction:
@@ -144,68 +158,19 @@ def _rate(columns: Columns) -> Fraction:
     return columns.price_exact / columns.budget if columns.budget else Fraction(0)
 
 
-def _allowed(columns: Columns) -> Mask:
-    allowed = columns.tokens >= 0
-    levels = np.arange(allowed.shape[1])
-    if columns.richest is not None:
-        allowed &= levels >= columns.richest[:, None]
-    if columns.poorest is not None:
-        allowed &= levels <= columns.poorest[:, None]
-    return allowed
-
-
-def _pinned(columns: Columns) -> Mask:
-    if columns.poorest is None:
-        return np.zeros(len(columns), dtype=bool)
-    return columns.poorest < len(columns.ladder)
-
-
-def _repair(
-    columns: Columns, rows: Ints, allowed: Mask
-) -> tuple[Ints, tuple[Ints, Ints, NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the level each utility is taken from, and what the monotone rule raised."""
-    before = columns.utility[rows]
-    source = np.broadcast_to(np.arange(allowed.shape[1]), allowed.shape).copy()
-    if columns.repair:
-        best = np.full(len(before), -np.inf)
-        holder = np.zeros(len(before), dtype=np.int64)
-        for level in reversed(range(allowed.shape[1])):
-            raised = allowed[:, level] & (before[:, level] < best)
-            source[raised, level] = holder[raised]
-            leads = allowed[:, level] & ~raised
-            best[leads] = before[leads, level]
-            holder[leads] = level
-    item, level = np.nonzero(source != np.arange(allowed.shape[1]))
-    after = before[item, source[item, level]]
-    return source, (rows[item], level, before[item, level], after)
-
-
-def _dominated(tokens: Ints, utility: NDArray[np.float64], allowed: Mask) -> Mask:
-    dropped = np.zeros_like(allowed)
-    for poor in range(1, allowed.shape[1]):
-        for rich in range(poor):
-            dropped[:, poor] |= (
-                allowed[:, rich]
-                & (tokens[:, poor] >= tokens[:, rich])
-                & (utility[:, poor] <= utility[:, rich])
-            )
-    dropped &= allowed
-    return dropped
-
-
 Units = tuple[tuple[int, ...], ...]
 
 
-def _links(columns: Columns, rows: Ints, pinned: Mask) -> tuple[Units, tuple[Units, ...], Mask]:
+def _links(columns: Columns, pinned: Mask) -> tuple[Units, tuple[Units, ...], Mask]:
     """Return groups, exclusive sets of units, and the items that must be present."""
     forced = pinned.copy()
-    groups = () if columns.group is None else _members(columns.group[rows])
+    groups = () if columns.group is None else _members(columns.group)
     for members in groups:
         forced[list(members)] |= pinned[list(members)].any()
     exclusives = []
     if columns.exclusive is not None:
         unit_of = {item: members for members in groups for item in members}
-        for named in _members(columns.exclusive[rows], smallest=1):
+        for named in _members(columns.exclusive, smallest=1):
             units = dict.fromkeys(unit_of.get(item, (item,)) for item in named)
             if len(units) > 1:
                 exclusives.append(tuple(units))
@@ -220,52 +185,71 @@ def _members(numbers: Ints, smallest: int = 2) -> Units:
     return tuple(tuple(items) for items in members.values() if len(items) >= smallest)
 
 
-def _fitting(tokens: Ints, allowed: Mask, forced: Mask, budget: int) -> Mask:
-    """Return the candidates within the budget; an item that must stay keeps its cheapest at least."""
-    fits = allowed & (tokens <= budget)
-    stuck = np.flatnonzero(forced & ~fits.any(axis=1) & allowed.any(axis=1))
-    if len(stuck):
-        cost = np.where(allowed[stuck], tokens[stuck], np.iinfo(np.int64).max)
-        fits[stuck, cost.argmin(axis=1)] = True
-    return fits
+def _starts(options: Mask) -> Ints:
+    start = np.zeros(len(options) + 1, dtype=np.int64)
+    np.cumsum(np.count_nonzero(options, axis=1), out=start[1:])
+    return start
 
 
-def _never_fits(columns: Columns, rows: Ints, tokens: Ints, over: Mask, usable: Mask) -> list[Fault]:
-    lost = np.flatnonzero(over.any(axis=1) & ~usable)
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+def _flat(options: Mask, table: NDArray[Number]) -> NDArray[Number]:
+    """Return what a table of ladder levels says of each option; ``delete`` counts nothing."""
+    return np.pad(table, ((0, 0), (0, 1)))[options]
+
+
+def _check_sums(cost: Ints, worth: Floats, start: Ints, price: Fraction) -> None:
+    """Refuse what could overflow, by limits that only absurd numbers reach."""
+    faults = []
+    if _sum_reaches(TOKEN_SUM_BELOW, cost, start):
+        message = "the largest token counts of the items add up to 2^62 or more"
+        faults.append(Fault("tokens_sum_too_large", message, field="tokens"))
+    if _sum_reaches(UTILITY_SUM_BELOW, np.abs(worth), start):
+        message = "the largest utilities of the items add up to 2^900 or more"
+        faults.append(Fault("utility_sum_too_large", message, field="utility"))
+    if price >= UTILITY_SUM_BELOW:
+        faults.append(Fault("price_too_large", "the price is 2^900 or more", field="price"))
+    if faults:
+        raise InvalidInstance(faults)
+
+
+def _sum_reaches(limit: int, values: NDArray[Number], start: Ints) -> bool:
+    """Whether the largest values of the items add up to a limit; exact to a double's precision."""
+    if float(values.max(initial=0)) * len(start) < limit:
+        return False
+    return bool((np.maximum.reduceat(values, start[:-1]) / float(limit)).sum() >= 1)
+
+
+def _never_fits(columns: Columns, rows: Ints, over: Mask, fits: Mask, forced: Mask) -> list[Fault]:
+    if not over.any():
+        return []
+    lost = np.flatnonzero(over.any(axis=1) & ~fits.any(axis=1) & ~forced)
     found = []
     for item in lost[:MOST_WARNINGS_A_KIND].tolist():
         row = int(rows[item])
-        name = str(row) if columns.ids is None else columns.ids[row]
-        least = int(tokens[item][over[item]].min())
-        message = (
-            f"item {name!r} fits at no level: its smallest has {least} tokens, the budget is {columns.budget}"
-        )
+        name = str(row) if columns.ids is None else columns.ids[item]
+        least = int(columns.tokens[item][over[item]].min())
+        reason = f"its smallest has {least} tokens, the budget is {columns.budget}"
+        message = f"item {name!r} fits at no level: {reason}"
         found.append(Fault("never_fits", message, item=name, index=row, read=least))
     if len(lost) > MOST_WARNINGS_A_KIND:
-        found.append(
-            Fault("never_fits", f"and {len(lost) - MOST_WARNINGS_A_KIND} more items fit at no level")
-        )
+        message = f"and {len(lost) - MOST_WARNINGS_A_KIND} more items fit at no level"
+        found.append(Fault("never_fits", message))
     return found
 
 
-def _check_token_sum(cost: Ints, start: Ints) -> None:
-    if len(cost) and float(np.maximum.reduceat(cost, start[:-1]).astype(np.float64).sum()) >= TOKEN_SUM_BELOW:
-        message = "the largest token counts of the items add up to 2^62 or more"
-        raise InvalidInstance([Fault("tokens_sum_too_large", message, field="tokens")])
-
-
-def _option_decimals(
-    columns: Columns, rows: Ints, source: Ints, item: Ints, level: Ints
-) -> dict[int, Fraction]:
+def _option_decimals(columns: Columns, candidates: Candidates, options: Mask) -> dict[int, Fraction]:
+    """Return the exact utility of each option whose utility was declared as a decimal string."""
     if not columns.decimals:
         return {}
-    place = {int(row): index for index, row in enumerate(rows)}
-    option = {(int(i), int(j)): o for o, (i, j) in enumerate(zip(item, level, strict=True))}
-    found = {}
-    for (row, _), _worth in columns.decimals.items():
-        index = place[row]
-        for at in range(source.shape[1]):
-            origin = (row, int(source[index, at]))
-            if (index, at) in option and origin in columns.decimals:
-                found[option[index, at]] = columns.decimals[origin]
-    return found
+    item, level = np.nonzero(options[:, :-1])
+    source = level if candidates.origin is None else candidates.origin[item, level]
+    number = np.cumsum(options).reshape(options.shape)[item, level] - 1
+    return {
+        option: columns.decimals[place]
+        for option, place in zip(
+            number.tolist(), zip(item.tolist(), source.tolist(), strict=True), strict=True
+        )
+        if place in columns.decimals
+    }

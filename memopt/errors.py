@@ -20,7 +20,8 @@ class Fault:
     message
         A sentence for a person.
     item, level, field
-        The place: item id, level name, field name; None where the place is coarser.
+        The place: item id, level name, field name; None where the place is coarser. Always
+        representable in UTF-8.
     index
         Position of the item in the input, or all positions involved.
     read
@@ -34,6 +35,12 @@ class Fault:
     field: str | None = None
     index: int | tuple[int, ...] | None = None
     read: Any = None
+
+    def __post_init__(self) -> None:
+        for name in ("message", "item", "level", "field"):
+            text = getattr(self, name)
+            if text is not None and not text.isascii():
+                object.__setattr__(self, name, writable(text))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fault in the shape of the result's ``errors`` list."""
@@ -60,10 +67,15 @@ def as_read(value: Any) -> Any:
     if isinstance(value, int):
         text = f"an integer of {value.bit_length()} bits"
     elif isinstance(value, str):
-        text = value.encode("utf-8", "backslashreplace").decode("utf-8")
+        text = writable(value)
     else:
         text = ascii(value) if isinstance(value, bytes) else _shape(value)
     return text if len(text) <= _LONGEST_READ else text[: _LONGEST_READ - 3] + "..."
+
+
+def writable(text: str) -> str:
+    """Escape what UTF-8 cannot hold: JSON text can smuggle in one half of a surrogate pair."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _shape(value: Any) -> str:
@@ -76,6 +88,14 @@ def _shape(value: Any) -> str:
 
 class MemoptError(Exception):
     """Base of every error that memopt raises on purpose."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by attributes, not by the constructor: errors cross process borders whole."""
+        return _restored, (type(self), self.args), self.__dict__
+
+
+def _restored(kind: type[MemoptError], args: tuple[Any, ...]) -> MemoptError:
+    return kind.__new__(kind, *args)
 
 
 class InvalidInstance(MemoptError):
@@ -98,6 +118,14 @@ class UnknownSolver(MemoptError):
     def __init__(self, name: str, known: Sequence[str]) -> None:
         self.name = name
         super().__init__(f"there is no solver {name!r}; known are {', '.join(known)}")
+
+
+class UnknownFamily(MemoptError):
+    """No family of random instances has that name."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        self.name = name
+        super().__init__(f"there is no family {name!r}; known are {', '.join(known)}")
 
 
 class UnknownItem(MemoptError):

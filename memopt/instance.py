@@ -7,24 +7,27 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
 
 from memopt import jsontext
+from memopt.array_faults import array_faults
 from memopt.columns import DEFAULT_LADDER, DELETE, Columns
 from memopt.errors import Fault, InvalidInstance
-from memopt.faults import arrays_faults, declaration_faults, declaration_warnings
-from memopt.number import Number, Utility, exact
+from memopt.faults import declaration_faults, declaration_warnings
+from memopt.number import Number, Utility, exact, read_number
 
 MOST_TOKENS = 2**53 - 1
 """Largest token count or budget: JSON readers everywhere keep integers exactly up to here."""
 
 Tokens = Annotated[int, Field(strict=True, ge=0, le=MOST_TOKENS)]
-Text = Annotated[str, Field(strict=True)]
+Text = Annotated[str, Field(strict=True, min_length=0)]
 Name = Annotated[str, Field(strict=True, min_length=1)]
 
 
-class Option(BaseModel):
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
+class Option:
     """One item at one level: what it costs and what it is worth.
 
     Attributes
@@ -36,8 +39,6 @@ class Option(BaseModel):
     text
         The text itself; memopt never reads it.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tokens: Tokens | None = None
     utility: Utility = None
@@ -143,7 +144,7 @@ class Instance(BaseModel):
             raise InvalidInstance(
                 declaration_faults(value, error.errors(include_url=False)), declaration_warnings(value)
             ) from None
-        faults = declaration_faults(instance)
+        faults = declaration_faults(value, instance=instance)
         if faults:
             raise InvalidInstance(faults, declaration_warnings(instance))
         return instance
@@ -190,19 +191,19 @@ class Instance(BaseModel):
         InvalidInstance
             With every kind of fault, each with the first places where it occurs.
         """
-        faults = arrays_faults(tokens, utility, budget, price, ids)
-        if faults:
+        counts, worths = _array(tokens), _array(utility)
+        faults = array_faults(counts, worths, budget, price, ids)
+        if faults or counts is None or worths is None:
             raise InvalidInstance(faults)
-        counts = np.asarray(tokens).astype(np.int64, copy=True)
         levels = counts.shape[1]
         return Columns(
             budget=int(budget),
-            price=price,
+            price=read_number(price),
             ladder=DEFAULT_LADDER if levels == 4 else tuple(f"L{j}" for j in range(levels)),
             repair=True,
             ids=None if ids is None else tuple(ids),
-            tokens=counts,
-            utility=np.asarray(utility).astype(np.float64, copy=True),
+            tokens=counts.astype(np.int64),
+            utility=worths.astype(np.float64),
         )
 
     @property
@@ -219,25 +220,18 @@ class Instance(BaseModel):
         """Return the instance in columns."""
         rank = {name: index for index, name in enumerate(self.ladder)}
         rank[DELETE] = len(self.ladder)
-        shape = (len(self.items), len(self.ladder))
-        tokens = np.full(shape, -1, dtype=np.int64)
-        utility = np.zeros(shape, dtype=np.float64)
-        decimals = {}
-        rows, ranks, counts, worths = [], [], [], []
-        for row, item in enumerate(self.items):
-            for name, option in item.levels.items():
-                if option is None or option.tokens is None or option.utility is None:
-                    continue
-                rows.append(row)
-                ranks.append(rank[name])
-                counts.append(option.tokens)
-                worth = option.utility
-                if isinstance(worth, str):
-                    decimals[row, rank[name]] = exact(worth)
-                    worth = float(worth)
-                worths.append(worth)
-        tokens[rows, ranks] = counts
-        utility[rows, ranks] = worths
+        cells = [
+            (row, rank[name], option.tokens, option.utility)
+            for row, item in enumerate(self.items)
+            for name, option in item.levels.items()
+            if option is not None and option.tokens is not None and option.utility is not None
+        ]
+        tokens = np.full((len(self.items), len(self.ladder)), -1, dtype=np.int64)
+        utility = np.zeros(tokens.shape, dtype=np.float64)
+        if cells:
+            rows, ranks, counts, worths = zip(*cells, strict=True)
+            tokens[rows, ranks] = counts
+            utility[rows, ranks] = np.array(list(map(float, worths)))
         return Columns(
             budget=self.capacity,
             price=self.price,
@@ -246,14 +240,14 @@ class Instance(BaseModel):
             ids=tuple(item.id for item in self.items),
             tokens=tokens,
             utility=utility,
-            decimals=decimals,
+            decimals={(row, level): exact(u) for row, level, _, u in cells if isinstance(u, str)},
             richest=self._per_item(lambda item: 0 if item.current is None else rank[item.current]),
             poorest=self._per_item(lambda item: self._poorest(item, rank)),
             group=self._links([item.group for item in self.items]),
             exclusive=self._links([item.exclusive for item in self.items]),
         )
 
-    def _per_item(self, of: Callable[[Item], int]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    def _per_item(self, of: Callable[[Item], int]) -> NDArray[np.int64]:
         return np.fromiter(map(of, self.items), dtype=np.int64, count=len(self.items))
 
     @staticmethod
@@ -267,8 +261,16 @@ class Instance(BaseModel):
         return min(level for level in held if level >= highest)
 
     @staticmethod
-    def _links(names: list[str | None]) -> np.ndarray[Any, np.dtype[np.int64]] | None:
+    def _links(names: list[str | None]) -> NDArray[np.int64] | None:
         known = {name: number for number, name in enumerate(sorted(set(filter(None, names))))}
         if not known:
             return None
         return np.array([-1 if name is None else known[name] for name in names], dtype=np.int64)
+
+
+def _array(values: ArrayLike) -> NDArray[Any] | None:
+    """Return values as an array, or None where their rows differ in length."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return None

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
+import numpy as np
+from pydantic_core import from_json
+
 from memopt.errors import Fault, InvalidInstance
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class RepeatedKeys(dict[str, Any]):
     """An object whose text names a key more than once; ``repeated`` lists those keys.
 
-    The standard reader keeps the last value in silence; an instance may not lose a level that way.
+    Readers keep the last value in silence; an instance may not lose a level that way.
     """
 
     repeated: tuple[str, ...] = ()
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict(pairs)
-    if len(plain) == len(pairs):
-        return plain
-    marked = RepeatedKeys(plain)
-    names = [name for name, _ in pairs]
-    marked.repeated = tuple(name for name in plain if names.count(name) > 1)
-    return marked
 
 
 def parse(text: str | bytes | bytearray) -> Any:
@@ -46,12 +42,22 @@ def parse(text: str | bytes | bytearray) -> Any:
     InvalidInstance
         With code ``not_utf8``, ``empty``, ``not_json`` or ``too_deep``.
     """
-    if not isinstance(text, str):
-        try:
-            text = bytes(text).decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            message = f"the text is not UTF-8: byte {error.start} cannot be read"
-            raise InvalidInstance([Fault("not_utf8", message)]) from None
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+    data = data.removeprefix(_BYTE_ORDER_MARK)
+    try:
+        document = from_json(data)
+    except ValueError:
+        return _read_slowly(data)
+    return document if _keys_read(document) == _keys_written(data) else _read_slowly(data)
+
+
+def _read_slowly(data: bytes) -> Any:
+    """Read with the standard reader, which finds repeated keys and says where a text is broken."""
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"the text is not UTF-8: byte {error.start} cannot be read"
+        raise InvalidInstance([Fault("not_utf8", message)]) from None
     if not text.strip():
         raise InvalidInstance([Fault("empty", "the text is empty")])
     try:
@@ -64,3 +70,35 @@ def parse(text: str | bytes | bytearray) -> Any:
     except ValueError as error:  # an integer literal of more digits than Python converts
         fault = Fault("not_json", f"the text is no readable JSON: {str(error).split(';')[0]}")
     raise InvalidInstance([fault])
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
+    times = Counter(name for name, _ in pairs)
+    marked = RepeatedKeys(plain)
+    marked.repeated = tuple(name for name in plain if times[name] > 1)
+    return marked
+
+
+def _keys_written(data: bytes) -> int:
+    """Return how many keys a JSON text writes: its colons outside strings."""
+    if b"\\" in data:
+        data = data.replace(rb"\\", b"").replace(rb"\"", b"")
+    characters = np.frombuffer(data, dtype=np.uint8)
+    in_string = np.logical_xor.accumulate(characters == ord('"'))
+    return int(np.count_nonzero((characters == ord(":")) & ~in_string))
+
+
+def _keys_read(document: Any) -> int | None:
+    """Return how many keys the objects of an instance have; None for data of another shape."""
+    try:
+        items = document["items"]
+        levels = [item["levels"] for item in items]
+        options = [option for named in levels for option in named.values() if option is not None]
+        keys = len(document) + sum(map(len, items)) + sum(map(len, levels)) + sum(map(len, options))
+        budget = document["budget"]
+        return keys + len(budget) + len(budget["reserved"]) if isinstance(budget, dict) else keys
+    except (TypeError, KeyError, AttributeError):
+        return None

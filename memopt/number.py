@@ -14,7 +14,14 @@ _PATTERN = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?$"
 _DECIMAL = re.compile(_PATTERN, re.ASCII)
 
 
-def _validate(value: Any) -> float | str:
+def read_number(value: Any) -> float | str:
+    """Return a finite number as declared: a float, or a decimal string that keeps every digit.
+
+    Raises
+    ------
+    PydanticCustomError
+        Of type ``not_number`` or ``not_finite``.
+    """
     if type(value) is float:
         if math.isfinite(value):
             return value
@@ -33,7 +40,7 @@ def _validate(value: Any) -> float | str:
             raise PydanticCustomError("not_finite", "the number must be finite")
         raise PydanticCustomError("not_number", "the text is no decimal number")
     elif not isinstance(value, bool) and hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0:
-        return _validate(value.item())  # a numpy scalar
+        return read_number(value.item())  # a numpy scalar
     else:
         raise PydanticCustomError("not_number", "a number or a decimal string is needed")
     raise PydanticCustomError("not_finite", "the number must be finite")
@@ -41,10 +48,10 @@ def _validate(value: Any) -> float | str:
 
 _SCHEMA = WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": _PATTERN}]})
 
-Number = Annotated[float | str, PlainValidator(_validate), _SCHEMA]
+Number = Annotated[float | str, PlainValidator(read_number), _SCHEMA]
 """A finite float, or a decimal string taken to its last digit."""
 
-Utility = Annotated[float | str | None, PlainValidator(_validate), _SCHEMA]
+Utility = Annotated[float | str | None, PlainValidator(read_number), _SCHEMA]
 """A `Number` that may be left out (None), but not be given as null."""
 
 

@@ -101,9 +101,9 @@ class Program:
             "ladder": self.ladder,
             "groups": self.groups,
             "exclusives": self.exclusives,
+            "ids": list(self.ids),
         }
         content = hashlib.sha256(json.dumps(head, sort_keys=True).encode())
-        content.update("\0".join(self.ids).encode())
         for array in (self.start, self.level, self.tokens, self.value):
             content.update(np.ascontiguousarray(array, dtype="<i8").data)
         return f"sha256:{content.hexdigest()}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from memopt.allocation import Allocation, Status
 from memopt.columns import Columns
@@ -48,7 +49,17 @@ def solve_compiled(
     chosen = get(solver) if isinstance(solver, str) else solver
     began = time.perf_counter()
     answer = chosen.solve(compiled.program, time_limit)
+    if answer.selection is None and not answer.infeasible and time_limit is not None:
+        answer = _stand_in(compiled, answer)
     return judge(compiled, chosen.name, answer, time.perf_counter() - began)
+
+
+def _stand_in(compiled: Compiled, answer: Answer) -> Answer:
+    """Give the greedy selection where the time was too short for any; the solver's bound stays."""
+    greedy = get("greedy").solve(compiled.program)
+    note = "no selection within the time limit: the greedy one stands in"
+    proof = f"{answer.proof}; {note}" if answer.proof else note
+    return replace(answer, selection=greedy.selection, infeasible=greedy.infeasible, proof=proof)
 
 
 def judge(compiled: Compiled, name: str, answer: Answer, seconds: float) -> Allocation:
@@ -67,7 +78,7 @@ def judge(compiled: Compiled, name: str, answer: Answer, seconds: float) -> Allo
         return Allocation(
             compiled, "infeasible", None, None, None, None, name, answer.version, answer.proof, seconds,
             answer.parameters, shortage.code, shortage.message, shortage.minimum_tokens,
-            shortage.shortfall, shortage.pinned,
+            shortage.shortfall, shortage.pinned, explain,
         )  # fmt: skip
     if answer.selection is None:
         claim = "it claims that nothing is feasible" if answer.infeasible else "it found no selection"

@@ -61,6 +61,7 @@ class Blocks:
     complete: bool
 
     def __len__(self) -> int:
+        """Return the number of blocks."""
         return len(self.start) - 1
 
     def selection(self, chosen: Ints) -> Selection:
@@ -99,9 +100,8 @@ def decompose(program: Program, kernels: Any) -> Blocks:
     alone[list(loose)] = False
     free = np.flatnonzero(alone)
     kept = np.repeat(alone, np.diff(program.start))
-    sizes = [np.diff(program.start)[free], *([len(table.value)] for table in linked)]
-    start = np.zeros(len(free) + len(linked) + 1, dtype=np.int64)
-    np.cumsum(np.concatenate(sizes), out=start[1:])
+    sizes = [*np.diff(program.start)[free].tolist(), *(len(table.value) for table in linked)]
+    start = np.cumsum([0, *sizes], dtype=np.int64)
     return Blocks(
         start=start,
         tokens=np.concatenate([program.tokens[kept], *(table.tokens for table in linked)]),
@@ -129,7 +129,9 @@ def _combine(program: Program, unit: tuple[int, ...], kernels: Any) -> _Table:
     complete = True
     tokens, value, steps = np.zeros(1, np.int64), np.zeros(1, np.int64), []
     for item in unit:
-        options = np.array([o for o in program.options(item) if program.level[o] != program.deleted], np.int64)
+        options = np.array(
+            [o for o in program.options(item) if program.level[o] != program.deleted], np.int64
+        )
         width = len(tokens)
         tokens, value, origin = kernels.combine(
             tokens, value, program.tokens[options], program.value[options], program.budget

@@ -13,7 +13,7 @@ import numpy as np
 from memopt.program import Ints
 from memopt.solvers.blocks import Blocks
 
-_SAMPLE_FROM = 20_000
+_SAMPLE_FROM = 2_000
 """Blocks from which on a sample first narrows the search."""
 
 
@@ -70,7 +70,7 @@ def find_multiplier(blocks: Blocks, survey: Survey, room: int, kernels: Any) -> 
     b = 1 << min(50, 60 - max(survey.gains, survey.largest).bit_length())
     top = b * survey.gains // room + 1
     data = (blocks.start, blocks.tokens, blocks.value, survey.least)
-    below, above = 0, 0
+    below, above = 0, top
     if len(blocks) >= _SAMPLE_FROM:
         below, above = _bracket(blocks, survey, room, b, top, kernels)
     everything = np.arange(len(blocks), dtype=np.int64)
@@ -79,14 +79,15 @@ def find_multiplier(blocks: Blocks, survey: Survey, room: int, kernels: Any) -> 
 
 
 def _bracket(blocks: Blocks, survey: Survey, room: int, b: int, top: int, kernels: Any) -> tuple[int, int]:
-    """Guess a bracket from about n^(2/3) blocks, four standard deviations wide."""
+    """Guess a bracket, three standard deviations wide, from about n^(2/3) blocks."""
     size = round(len(blocks) ** (2 / 3))
     sample = np.arange(0, len(blocks), len(blocks) // size, dtype=np.int64)
     heavy = int((blocks.tokens[survey.best[sample]] - survey.least[sample]).sum())
     data = (blocks.start, blocks.tokens, blocks.value, survey.least)
-    margin = 4 / len(sample) ** 0.5
-    guesses = []
-    for share in (1 + margin, 1 - margin):
+    below, above = 0, top
+    for share in (1 + 3 / len(sample) ** 0.5, 1 - 3 / len(sample) ** 0.5):
         scaled = int(room * len(sample) / len(blocks) * share)
-        guesses.append(0 if scaled >= heavy else int(kernels.multiplier(*data, scaled, b, top, sample, 0, 0)[0]))
-    return guesses[0] - 1, guesses[1]
+        if scaled < heavy:
+            above = int(kernels.multiplier(*data, scaled, b, top, sample, below, top)[0])
+            below = below or above - 1
+    return below, above

@@ -43,7 +43,7 @@ class DynamicProgram:
     name: str = "dp"
 
     def solve(self, program: Program, time_limit: float | None = None) -> Answer:
-        """Solve a program; see `Solver`. Never refuses one, never ends without a selection if there is any."""
+        """Solve a program; it refuses none, and finds a selection whenever there is one."""
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         kernels = jit.select(len(program.value))
         blocks = decompose(program, kernels)
@@ -51,7 +51,9 @@ class DynamicProgram:
         if len(blocks) == 0:
             return Answer(np.zeros(0, np.int64), bound=0, proof="nothing to decide", parameters=parameters)
         if (np.diff(blocks.start) == 0).any():
-            return Answer(None, infeasible=True, proof="a linked block has no combination", parameters=parameters)
+            return Answer(
+                None, infeasible=True, proof="a linked block has no combination", parameters=parameters
+            )
         survey = look(blocks, program.budget, kernels)
         room = program.budget - survey.floor
         if room < 0:
@@ -98,8 +100,8 @@ class _Core:
         self._data, self._dual, self._kernels = blocks, dual, kernels
         self._steps = (survey.token_step, survey.value_step)
         self._given = (blocks.start, blocks.tokens, blocks.value, survey.least, room, dual.a, dual.b)
-        self._base, self._key = np.empty(len(blocks), np.int64), np.empty(len(blocks), np.int64)
-        settled = kernels.settle(*self._given, dual.open, dual.weight, self._base, self._key)
+        self._base, self._key, self._nearest = (np.empty(len(blocks), np.int64) for _ in range(3))
+        settled = kernels.settle(*self._given, dual.open, dual.weight, self._base, self._key, self._nearest)
         self._left, self._lost, self._gain, self._extra, change = map(int, settled)
         self._changes = [] if change < 0 else [change]
         self.blocks = self._open()
@@ -163,9 +165,12 @@ class _Core:
         return max(more, lighter)
 
     def _open(self) -> Ints:
-        """Return the open blocks, nearest first."""
+        """Return the open blocks, smallest loss first; of equal ones those that take and give in turn."""
         opened = np.flatnonzero(self._key <= self._limit)
-        return opened[np.argsort(self._key[opened], kind="stable")]
+        opened = opened[np.argsort(self._key[opened], kind="stable")]
+        takes = self._data.tokens[self._nearest[opened]] > self._data.tokens[self._base[opened]]
+        turn = np.where(takes, np.cumsum(takes), np.cumsum(~takes))
+        return opened[np.lexsort((turn, self._key[opened]))]
 
     def _grow(self, core: Ints, most_states: int, deadline: float | None, slice_: int = _SLICE) -> int:
         """Decide the blocks of a core; a slice shorter than the default is not continued."""

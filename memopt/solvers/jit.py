@@ -51,11 +51,10 @@ def prepare(announce: Announce = _say) -> None:
     """
     if _state["compiled"] is not None:
         return
-    import numba
     from numba.core import event
     from numba.extending import register_jitable
 
-    class Listener(event.Listener):  # type: ignore[misc]  # numba carries no types
+    class Listener(event.Listener):
         told = False
 
         def on_start(self, _: Any) -> None:
@@ -71,19 +70,27 @@ def prepare(announce: Announce = _say) -> None:
     compiled = SimpleNamespace()
     with event.install_listener("numba:compile", Listener()):
         for entry in kernels.ENTRIES:
-            dispatcher = numba.njit(cache=True)(entry)
+            dispatcher = _dispatcher(entry)
             dispatcher.compile(_signature(entry))
             dispatcher.disable_compile()
             setattr(compiled, entry.__name__, dispatcher)
     _state["compiled"] = compiled
 
 
+def _dispatcher(entry: Callable[..., Any]) -> Any:
+    import numba
+
+    try:
+        return numba.njit(cache=True)(entry)
+    except RuntimeError:  # no folder to keep the cache in: compile for this process alone
+        return numba.njit(entry)
+
+
 def _signature(entry: Callable[..., Any]) -> tuple[Any, ...]:
     """Return the one signature of an entry point, read off its annotations."""
     from numba import int32, int64
-    from numba.types import Array
 
-    given = Array(int64, 1, "C", readonly=True)
+    given = int64[::1].copy(readonly=True)
     types = {"int": int64, "Ints": int64[::1], "Given": given, "Nodes": int32[::1]}
     names = entry.__code__.co_varnames[: entry.__code__.co_argcount]
     return tuple(types[entry.__annotations__[name]] for name in names)

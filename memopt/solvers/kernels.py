@@ -36,7 +36,9 @@ def gcd(a: int, b: int) -> int:
     return a
 
 
-def survey(start: Given, tokens: Given, value: Given, budget: int, least: Ints, best: Ints) -> tuple[int, ...]:
+def survey(
+    start: Given, tokens: Given, value: Given, budget: int, least: Ints, best: Ints
+) -> tuple[int, ...]:
     """Look once at every option.
 
     Fills `least` (smallest tokens of a block) and `best` (its option of largest value, fewest
@@ -82,9 +84,9 @@ def survey(start: Given, tokens: Given, value: Given, budget: int, least: Ints, 
     return floor, heavy, gains, largest, max(token_step, 1), max(value_step, 1)
 
 
-def score_blocks(
-    start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, b: int, blocks: Ints, count: int,
-    weights: Ints,
+def score(
+    start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, b: int, blocks: Ints,
+    count: int, weights: Ints,
 ) -> tuple[int, int]:  # fmt: skip
     """Return tokens and value of the best options at a / b; fills `weights` with their tokens."""
     weight, worth = 0, 0
@@ -104,6 +106,35 @@ def score_blocks(
     return weight, worth
 
 
+def score_twice(
+    start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, a2: int, b: int, blocks: Ints,
+    weights: Ints, weights2: Ints,
+) -> tuple[int, int, int, int]:  # fmt: skip
+    """Do what `score` does at a / b and a2 / b in one pass over the data."""
+    weight, worth, weight2, worth2 = 0, 0, 0, 0
+    for k in range(len(blocks)):
+        i = blocks[k]
+        low = least[i]
+        top, light, gain = -FAR, 0, 0
+        top2, light2, gain2 = -FAR, 0, 0
+        for j in range(start[i], start[i + 1]):
+            w = tokens[j] - low
+            if w <= room:
+                p = value[j]
+                s = b * p - a * w
+                if s > top or (s == top and w < light):
+                    top, light, gain = s, w, p
+                s = b * p - a2 * w
+                if s > top2 or (s == top2 and w < light2):
+                    top2, light2, gain2 = s, w, p
+        weights[k], weights2[k] = light, light2
+        weight += light
+        worth += gain
+        weight2 += light2
+        worth2 += gain2
+    return weight, worth, weight2, worth2
+
+
 def multiplier(
     start: Given, tokens: Given, value: Given, least: Ints, room: int, b: int, top: int, blocks: Ints,
     below: int, above: int,
@@ -117,7 +148,7 @@ def multiplier(
     blocks
         Blocks that count.
     below, above
-        A guess of the bracket (0, top when there is none); a wrong one costs time only.
+        A guess of the bracket (0 and `top` when there is none); a wrong one costs time only.
 
     Returns
     -------
@@ -128,62 +159,62 @@ def multiplier(
     open_ = blocks.copy()
     count = len(blocks)
     at_low, at_high, trial = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    low, high = below, above
+    low_weight, low_worth, high_weight, high_worth = score_twice(
+        start, tokens, value, least, room, low, high, b, open_, at_low, at_high
+    )
+    if low_weight <= room:
+        high, high_weight, high_worth = low, low_weight, low_worth
+        at_low, at_high = at_high, at_low
+        low = 0
+        low_weight, low_worth = score(start, tokens, value, least, room, low, b, open_, count, at_low)
+    if high_weight > room:
+        low, low_weight, low_worth = high, high_weight, high_worth
+        at_low, at_high = at_high, at_low
+        high = top
+        high_weight, high_worth = score(start, tokens, value, least, room, high, b, open_, count, at_high)
     fixed_weight, fixed_worth = 0, 0
-    low, high = 0, top
-    low_weight = low_worth = high_weight = high_worth = 0
-    know_low = know_high = False
     turn = 0
     while True:
-        if not know_low and low == 0 and (turn > 0 or below <= 0):
-            a = 0
-        elif not know_low:
-            a = below
-        elif not know_high:
-            a = above if turn == 1 and above > low else top
-        elif high - low <= 1:
-            break
-        else:
-            # The chord between both vertices; now and then the middle, lest one end crawl.
-            a = b * (low_worth - high_worth) // (low_weight - high_weight)
-            if turn % 4 == 3:
-                a = low + (high - low) // 2
-            a = min(max(a, low + 1), high - 1)
-        weight, worth = score_blocks(start, tokens, value, least, room, a, b, open_, count, trial)
+        kept = 0
+        for k in range(count):
+            if at_low[k] == at_high[k]:
+                fixed_weight += at_low[k]
+            else:
+                open_[kept], at_low[kept], at_high[kept] = open_[k], at_low[k], at_high[k]
+                kept += 1
+        if kept < count:
+            # What the open blocks do not explain of the worth belongs to the closed ones.
+            count = kept
+            _, part = score(start, tokens, value, least, room, high, b, open_, count, trial)
+            fixed_worth = high_worth - part
+        if high - low <= 1:
+            return high, high_weight, open_[:count]
+        # The chord between both vertices; now and then the middle, lest one end crawl.
+        a = b * (low_worth - high_worth) // (low_weight - high_weight)
+        if turn % 4 == 3:
+            a = low + (high - low) // 2
+        a = min(max(a, low + 1), high - 1)
+        weight, worth = score(start, tokens, value, least, room, a, b, open_, count, trial)
         weight += fixed_weight
         worth += fixed_worth
         turn += 1
         if weight > room:
-            low, low_weight, low_worth, know_low = a, weight, worth, True
+            low, low_weight, low_worth = a, weight, worth
             at_low, trial = trial, at_low
         else:
-            high, high_weight, high_worth, know_high = a, weight, worth, True
+            high, high_weight, high_worth = a, weight, worth
             at_high, trial = trial, at_high
-        if know_low and know_high:
-            kept = 0
-            for k in range(count):
-                if at_low[k] == at_high[k]:
-                    fixed_weight += at_low[k]
-                else:
-                    open_[kept] = open_[k]
-                    at_low[kept] = at_low[k]
-                    at_high[kept] = at_high[k]
-                    kept += 1
-            if kept < count:
-                # The closed blocks' worth is what the open ones do not explain.
-                count = kept
-                part, gain = score_blocks(start, tokens, value, least, room, high, b, open_, count, trial)
-                fixed_worth = high_worth - gain
-    return high, high_weight, open_[:count]
 
 
 def settle(
-    start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, b: int, open_: Ints, weight: int,
-    base: Ints, key: Ints,
+    start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, b: int, open_: Ints,
+    weight: int, base: Ints, key: Ints, nearest: Ints,
 ) -> tuple[int, int, int, int, int]:  # fmt: skip
     """Choose the base selection at a / b, fill ties into the room, find its best single change.
 
-    Fills `base` (option of each block) and `key` (smallest loss of another option of the block, FAR
-    if there is none).
+    Fills `base` (option of each block), `nearest` (its other option of smallest loss) and `key` (that
+    loss; FAR if there is no other option).
 
     Returns
     -------
@@ -225,10 +256,14 @@ def settle(
             base[i] = chosen
         chosen = base[i]
         near = FAR
+        nearest[i] = chosen
         for j in range(start[i], start[i + 1]):
             w = tokens[j] - low
             if w <= room and j != chosen:
-                near = min(near, top - (b * value[j] - a * w))
+                off = top - (b * value[j] - a * w)
+                if off < near:
+                    near = off
+                    nearest[i] = j
                 dw, dp = tokens[j] - tokens[chosen], value[j] - value[chosen]
                 if dw <= left and dp > 0 and (dp > gain or (dp == gain and dw < extra)):
                     gain, extra, change = dp, dw, j
@@ -343,7 +378,9 @@ def merge_runs(
     return weight, worth, origin, ends[1]
 
 
-def combine(left_w: Given, left_p: Given, right_w: Given, right_p: Given, budget: int) -> tuple[Ints, Ints, Ints]:
+def combine(
+    left_w: Given, left_p: Given, right_w: Given, right_p: Given, budget: int
+) -> tuple[Ints, Ints, Ints]:
     """Return the undominated sums of two option lists within the budget, sorted by tokens.
 
     The third array tells where each came from: ``right index * len(left) + left index``.
@@ -405,17 +442,18 @@ def grow(
     why, k, prefix, weight, worth, node, count, parent, change, nodes, best_worth, best_weight, found, made
         Everything needed to go on, and the number of states made.
     """
-    made = 0
+    why, made = DONE, 0
     while True:
         limit = lost + a * left - b * (best_worth + value_step)
         tie_left = best_weight - token_step
         tie_limit = lost + a * tie_left - b * best_worth
         if count == 0 or k == len(key) or key[k] > max(limit, tie_limit):
-            return DONE, k, prefix, weight, worth, node, count, parent, change, nodes, best_worth, best_weight, found, made  # fmt: skip
+            break
         if made >= slice_:
-            return PAUSED, k, prefix, weight, worth, node, count, parent, change, nodes, best_worth, best_weight, found, made  # fmt: skip
+            why = PAUSED
+            break
         begin, options = first[k], first[k + 1] - first[k]
-        size = count * options
+        size = min(count * options, 4 * most_states)
         run_w, run_p, run_o = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
         ends = np.zeros(options + 2, np.int64)
         prefix += loss[begin]
@@ -429,22 +467,28 @@ def grow(
                 if within(off, left - w, limit, up[k], down[k]) or within(
                     off, tie_left - w, tie_limit, up[k], down[k]
                 ):
+                    if at == size:
+                        why = FULL
+                        break
                     run_w[at], run_p[at], run_o[at] = w, p, o * count + s
                     at += 1
             ends[o + 1] = at
-        made += size
+        made += count * options
+        if why == FULL:
+            prefix -= loss[begin]
+            break
         run_w, run_p, run_o, total = merge_runs(
             run_w, run_p, run_o, ends, options,
             np.empty(at, np.int64), np.empty(at, np.int64), np.empty(at, np.int64),
         )  # fmt: skip
         if total > most_states:
-            prefix -= loss[begin]
-            return FULL, k, prefix, weight, worth, node, count, parent, change, nodes, best_worth, best_weight, found, made  # fmt: skip
+            why, prefix = FULL, prefix - loss[begin]
+            break
         if nodes + total > len(parent):
             nodes, found = compact(node, count, found, parent, change, nodes)
             if nodes + total > 8 * most_states:
-                prefix -= loss[begin]
-                return FULL, k, prefix, weight, worth, node, count, parent, change, nodes, best_worth, best_weight, found, made  # fmt: skip
+                why, prefix = FULL, prefix - loss[begin]
+                break
             if nodes + total > len(parent) // 2:
                 room = 2 * (nodes + total)
                 parent2, change2 = np.empty(room, np.int32), np.empty(room, np.int32)
@@ -469,8 +513,12 @@ def grow(
         ):
             best_worth, best_weight, found = worth[last], weight[last], node[last]
         k += 1
+    return (
+        why, k, prefix, weight, worth, node, count, parent, change, nodes, best_worth, best_weight, found,
+        made,
+    )  # fmt: skip
 
 
-HELPERS = (gcd, score_blocks, within, merge, merge_runs, compact)
+HELPERS = (gcd, score, score_twice, within, merge, merge_runs, compact)
 """Called by the entry points, leaves first."""
 ENTRIES = (survey, multiplier, settle, gather, combine, grow)

@@ -1,0 +1,76 @@
+"""The commands of `memopt`, and what every failure says and returns."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from memopt.errors import MemoptError, SolverFailed
+
+from .output import abandon_output, emit, say, say_interrupted
+from .schema import schema
+from .solve import solve
+from .solve_batch import solve_batch
+from .status import Exit
+from .version import version_lines
+
+_STATUSES = (
+    "Exit status: 0 solved; 1 a solver gave no usable answer; 2 invalid input, wrong usage, a file that "
+    "cannot be read or written, or a solver that is unknown, not installed or refuses the program; "
+    "3 infeasible; 130 interrupted; 141 nobody reads the output any more."
+)
+
+
+class Commands(TyperGroup):
+    """The commands, with every expected failure turned into one sentence and an exit status."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; see `_STATUSES`."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            say_interrupted()
+            raise typer.Exit(Exit.INTERRUPTED) from None
+        except BrokenPipeError:
+            abandon_output()
+            raise typer.Exit(Exit.READER_GONE) from None
+        except SolverFailed as error:
+            say(str(error))
+            raise typer.Exit(Exit.FAILED) from None
+        except MemoptError as error:
+            say(str(error))
+            raise typer.Exit(Exit.INVALID) from None
+        except OSError as error:
+            abandon_output()
+            reason = error.strerror or str(error)
+            say(reason if error.filename is None else f"{error.filename!r}: {reason}")
+            raise typer.Exit(Exit.INVALID) from None
+        except MemoryError:
+            say("there is not enough memory for this input")
+            raise typer.Exit(Exit.INVALID) from None
+
+
+app = typer.Typer(
+    name="memopt",
+    cls=Commands,
+    add_completion=False,
+    no_args_is_help=True,
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    epilog=_STATUSES,
+    help="Choose one fidelity level for every memory of an agent, exactly, within a token budget.",
+)
+app.command("solve")(solve)
+app.command("solve-batch")(solve_batch)
+app.command("schema")(schema)
+
+
+@app.callback()
+def _memopt(
+    version: Annotated[bool, typer.Option("--version", help="Print every component's version.")] = False,
+) -> None:
+    if version:
+        emit("".join(f"{line}\n" for line in version_lines()).encode())
+        raise typer.Exit

@@ -1,0 +1,76 @@
+"""Files in and out: a path or '-', never half-written, never overwritten unasked."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from typing import BinaryIO
+
+STANDARD = "-"
+"""Stands for standard input or output in place of a file name."""
+
+
+@contextlib.contextmanager
+def reading(path: str) -> Iterator[BinaryIO]:
+    """Open a file, or standard input for ``-``, for reading bytes."""
+    if path != STANDARD:
+        with open(path, "rb") as file:
+            yield file
+    elif sys.stdin is None:
+        raise OSError(errno.EBADF, "standard input is closed")
+    else:
+        yield sys.stdin.buffer
+
+
+def read(path: str) -> bytes:
+    """Return all bytes of a file, or of standard input for ``-``."""
+    with reading(path) as file:
+        return file.read()
+
+
+def size(path: str) -> int | None:
+    """Return the size of a regular file in bytes, None for anything that has no size beforehand."""
+    return os.path.getsize(path) if path != STANDARD and os.path.isfile(path) else None
+
+
+@contextlib.contextmanager
+def writing(path: str, force: bool) -> Iterator[BinaryIO]:
+    """Open a new file for writing bytes; it appears under its name only when all went well.
+
+    The bytes go to a temporary name in the same directory, which is renamed at the end and removed
+    after an error.
+
+    Raises
+    ------
+    FileExistsError
+        When the file exists and ``force`` is not given; checked before and after the work.
+    OSError
+        When the path names something that is no regular file.
+    """
+    target = os.path.realpath(path)
+    _refuse_unless_free(path, target, force)
+    temporary = os.path.join(os.path.dirname(target), f".memopt-{os.getpid()}.part")
+    with open(temporary, "xb") as file:
+        try:
+            yield file
+            file.flush()
+            _refuse_unless_free(path, target, force)
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+
+
+def _refuse_unless_free(path: str, target: str, force: bool) -> None:
+    if not os.path.lexists(target):
+        return
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if not os.path.isfile(target):
+        raise OSError(errno.EINVAL, "it is no regular file", path)
+    if not force:
+        raise FileExistsError(errno.EEXIST, "it exists already; --force overwrites it", path)

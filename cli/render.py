@@ -1,0 +1,130 @@
+"""An allocation for a person: a table of choices, the totals, and what deserves a look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from memopt import Allocation, Instance, Window
+from memopt.explain import Explanation
+
+from .output import standard_output, visible
+
+MOST_ROWS = 200
+"""Items the table shows; ``--json`` has them all."""
+MOST_NOTES = 10
+"""Notes of one kind that are shown."""
+
+
+def rendered(instance: Instance, allocation: Allocation, explanation: Explanation | None) -> str:
+    """Return the whole answer as text fit for standard output (its width, its colours)."""
+    parts: list[RenderableType] = [_choices(instance, allocation)]
+    if len(instance.items) > MOST_ROWS:
+        rest = len(instance.items) - MOST_ROWS
+        parts.append(Text(f"and {rest:,} more items; --json has all of them"))
+    parts += ["", _totals(instance, allocation)]
+    notes = list(_notes(allocation))
+    if notes:
+        parts += ["", *map(_line, notes)]
+    if explanation is not None:
+        parts += ["", _line(explanation.sentence)]
+        parts += [_line(f"- {alternative.sentence}") for alternative in explanation.alternatives]
+    console = Console(file=standard_output(), highlight=False)
+    with console.capture() as captured:
+        console.print(Group(*parts))
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def _choices(instance: Instance, allocation: Allocation) -> Table:
+    """Return the table of items in the order of the conversation."""
+    table = Table()
+    table.add_column("item", overflow="fold")
+    table.add_column("level", overflow="fold")
+    table.add_column("tokens", justify="right", no_wrap=True)
+    table.add_column("utility", justify="right", no_wrap=True)
+    tokens, utility = _per_item(allocation)
+    ladder = allocation.compiled.program.ladder
+    items = instance.items
+    by_order = sorted(range(len(items)), key=lambda row: (items[row].order is None, items[row].order or 0))
+    for row in by_order[:MOST_ROWS]:
+        level = int(allocation.levels[row])
+        table.add_row(
+            _line(items[row].id),
+            _line(ladder[level]),
+            f"{tokens[row]:,}",
+            f"{utility[row]:.6g}",
+            style="dim" if level == allocation.compiled.program.deleted else None,
+        )
+    return table
+
+
+def _per_item(allocation: Allocation) -> tuple[list[int], list[float]]:
+    """Return tokens and utility (after repair) of the chosen levels, in input order."""
+    compiled, chosen = allocation.compiled, allocation.selection
+    back = np.argsort(compiled.rows)
+    return compiled.program.tokens[chosen][back].tolist(), compiled.worth[chosen][back].tolist()
+
+
+def _totals(instance: Instance, allocation: Allocation) -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _figures(instance, allocation):
+        table.add_row(name, _line(text))
+    return table
+
+
+def _figures(instance: Instance, allocation: Allocation) -> Iterator[tuple[str, str]]:
+    tokens, budget = allocation.tokens or 0, allocation.budget
+    share = f" ({tokens / budget:.1%})" if budget else ""
+    yield "tokens", f"{tokens:,} of {budget:,}{share}, {budget - tokens:,} left"
+    if isinstance(instance.budget, Window):
+        parts = "".join(f" - {name} {count:,}" for name, count in instance.budget.reserved.items())
+        yield "budget", f"window {instance.budget.window:,}{parts} = {budget:,}"
+    yield "levels", _spread(allocation)
+    yield "status", allocation.status
+    yield "value", f"{allocation.value} (declared objective {allocation.objective:.9g})"
+    yield "bound", f"{allocation.bound or 'none'}, gap {allocation.gap or 'unknown'}"
+    yield "rounding", f"at most {allocation.error_bound:.3g} from the declared optimum"
+    yield "price", f"{allocation.price}"
+    yield "solver", f"{allocation.solver} {allocation.version}".strip()
+    yield "proof", allocation.proof or "none"
+    yield "time", f"{allocation.seconds * 1000:.3g} ms to solve"
+
+
+def _spread(allocation: Allocation) -> str:
+    ladder = allocation.compiled.program.ladder
+    counts = np.bincount(allocation.levels, minlength=len(ladder)).tolist()
+    return ", ".join(f"{name} {count:,}" for name, count in zip(ladder, counts, strict=True))
+
+
+def _notes(allocation: Allocation) -> Iterator[str]:
+    yield from _first([f"warning, {fault.code}: {fault.message}" for fault in allocation.warnings])
+    yield from _first(
+        [
+            f"repaired: {item!r} at {level} is worth {after:.6g}, not {before:.6g}, "
+            "for a poorer level is worth as much"
+            for item, level, before, after in allocation.repaired
+        ]
+    )
+    yield from _first(
+        [
+            f"dominated: {item!r} at {level} costs no less and is worth no more than a richer level"
+            for item, level in allocation.dominated
+        ]
+    )
+
+
+def _first(notes: list[str]) -> Iterator[str]:
+    yield from notes[:MOST_NOTES]
+    if len(notes) > MOST_NOTES:
+        yield f"and {len(notes) - MOST_NOTES:,} more of this kind; --json has all of them"
+
+
+def _line(text: str) -> Text:
+    """Return text that shows as it is: no markup is read in it, no control character acts."""
+    return Text(visible(text))

@@ -1,0 +1,94 @@
+"""`memopt solve`: one instance in, its allocation out."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+import memopt
+from memopt import Allocation, Instance, InvalidInstance
+from memopt.errors import UnknownItem
+from memopt.explain import Explanation
+from memopt.jsontext import parse
+
+from . import files
+from .faults import infeasible_lines, invalid_lines, invalid_result
+from .options import SolverName, TimeLimit, make_solver
+from .output import emit, emit_text, json_bytes, say
+from .status import Exit
+
+
+def solve(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Problem file, or - for standard input.")],
+    solver: SolverName = "dp",
+    backend: Annotated[
+        str | None, typer.Option("--backend", metavar="NAME", help="With --solver milp: cbc or highs.")
+    ] = None,
+    price: Annotated[
+        str | None, typer.Option("--price", metavar="NUMBER", help="Price in place of the declared one.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option("--budget", metavar="TOKENS", help="Budget in place of the declared one.")
+    ] = None,
+    time_limit: TimeLimit = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the result object alone, as one line of JSON.")
+    ] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option("--explain", metavar="ITEM", help="Say what every other level of an item would cost."),
+    ] = None,
+) -> None:
+    """Solve one instance and print its allocation."""
+    chosen = make_solver(solver, backend)
+    try:
+        instance = Instance.model_validate(_overridden(parse(files.read(file)), price=price, budget=budget))
+        if explain is not None and all(item.id != explain for item in instance.items):
+            raise UnknownItem(explain)
+        allocation = memopt.solve(instance, chosen, time_limit)
+    except InvalidInstance as error:
+        if as_json:
+            emit(json_bytes(invalid_result(error)))
+        else:
+            say(*invalid_lines(_named(file), error))
+        raise typer.Exit(Exit.INVALID) from None
+    feasible = allocation.status != "infeasible"
+    explanation = allocation.explain(explain) if explain is not None and feasible else None
+    if as_json:
+        emit(json_bytes(_result(allocation, explain, explanation)))
+    elif feasible:
+        from .render import rendered  # tables are not loaded where nobody sees one
+
+        emit_text(rendered(instance, allocation, explanation))
+    else:
+        say(*infeasible_lines(allocation))
+    if not feasible:
+        raise typer.Exit(Exit.INFEASIBLE)
+
+
+def _overridden(declared: Any, **given: str | None) -> Any:
+    """Put what the command line gives in place of what the file declares, before anything is judged."""
+    if isinstance(declared, dict):
+        declared.update({key: _value(text) for key, text in given.items() if text is not None})
+    return declared
+
+
+def _value(text: str) -> Any:
+    """Read an option as the file would hold it; what is no JSON stays text, for the validation to report."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _named(file: str) -> str:
+    return "standard input" if file == files.STANDARD else repr(file)
+
+
+def _result(allocation: Allocation, asked: str | None, explanation: Explanation | None) -> dict[str, Any]:
+    result = allocation.to_dict()
+    if asked is not None:
+        result["explain"] = explanation and explanation.to_dict()
+    return result

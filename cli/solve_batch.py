@@ -1,0 +1,79 @@
+"""`memopt solve-batch`: JSON Lines in, one result a line out."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Annotated
+
+import typer
+
+from memopt.solvers import get
+
+from . import files
+from .batch import solve_lines
+from .options import Force, SolverName, TimeLimit
+from .output import emit
+from .status import Exit
+
+
+def solve_batch(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="JSON Lines, one instance a line, or - for standard input.")
+    ],
+    solver: SolverName = "dp",
+    time_limit: TimeLimit = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Processes to solve in.")] = 1,
+    out: Annotated[
+        str, typer.Option("--out", metavar="FILE", help="Write here instead of standard output.")
+    ] = files.STANDARD,
+    force: Force = False,
+) -> None:
+    """Solve many instances, one a line, and print one result a line in the same order.
+
+    A line that declares no valid instance is a result of status `invalid` with its line number and
+    not the end; blank lines are skipped. Exit status: 0 all solved, 2 any line invalid, 3 any
+    infeasible and none invalid.
+    """
+    get(solver)  # an unknown solver is said before anything is read or written
+    statuses: Counter[str] = Counter()
+    with (
+        files.reading(file) as lines,
+        _output(out, force) as write,
+        _progress(file, out) as advance,
+        closing(solve_lines(lines, solver, time_limit, jobs)) as results,
+    ):
+        for solved in results:
+            write(solved.text)
+            statuses += solved.statuses
+            advance(solved.read)
+    if statuses["invalid"]:
+        raise typer.Exit(Exit.INVALID)
+    if statuses["infeasible"]:
+        raise typer.Exit(Exit.INFEASIBLE)
+
+
+@contextmanager
+def _output(out: str, force: bool) -> Iterator[Callable[[bytes], object]]:
+    if out == files.STANDARD:
+        yield emit
+    else:
+        with files.writing(out, force) as file:
+            yield file.write
+
+
+@contextmanager
+def _progress(file: str, out: str) -> Iterator[Callable[[int], object]]:
+    """Show a bar on standard error when a person sees it and no results scroll through it."""
+    watched = sys.stderr is not None and sys.stderr.isatty()
+    if not watched or (out == files.STANDARD and sys.stdout is not None and sys.stdout.isatty()):
+        yield lambda read: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), redirect_stdout=False, transient=True) as progress:
+        task = progress.add_task("solving", total=files.size(file))
+        yield lambda read: progress.advance(task, read)

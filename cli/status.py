@@ -1,0 +1,22 @@
+"""The exit statuses."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What a command's exit status says."""
+
+    SOLVED = 0
+    FAILED = 1
+    """A solver gave no usable answer."""
+    INVALID = 2
+    """The input, the usage, a file or the choice of solver is at fault."""
+    INFEASIBLE = 3
+    INTERRUPTED = 130
+    """Ctrl-C, as shells count it."""
+    READER_GONE = 141
+    """Nobody reads standard output any more, as shells count it."""
+    TERMINATED = 143
+    """Asked to end by a signal, as shells count it."""

@@ -1,0 +1,172 @@
+"""CP-SAT: one Boolean an option, integers only, links on the items' own variables."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from memopt.errors import SolverFailed, SolverLimit, SolverMissing
+from memopt.program import Program, Selection
+from memopt.solvers.protocol import Answer
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, IntVar
+
+TOKENS_SUM_BELOW = 2**31
+"""OR-Tools 9.15 adds coefficients up in 32 bits in one presolve rule, and then certifies wrong optima
+(google/or-tools#5293; tests/regressions/cpsat-huge-weights.json)."""
+
+
+@dataclass(frozen=True)
+class CpSat:
+    """Google's CP-SAT with one worker and a fixed seed: exact in integers, the main cross-check.
+
+    Attributes
+    ----------
+    fewest_tokens
+        Whether to solve a second time, with the value fixed and the tokens minimised. Without it the
+        selection has the largest value, but maybe more tokens than needed.
+    """
+
+    fewest_tokens: bool = True
+    name: ClassVar[str] = "cpsat"
+
+    def solve(self, program: Program, time_limit: float | None = None) -> Answer:
+        """Solve a program; see `Solver`. Two runs give the same selection if no time limit is hit.
+
+        Raises
+        ------
+        SolverMissing
+            When OR-Tools is not installed.
+        SolverLimit
+            ``tokens_sum``: the largest tokens of the items, divided by the common divisor of all
+            tokens, add up to 2^31 or more.
+        SolverFailed
+            When CP-SAT rejects the model or contradicts its own proof.
+        """
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        model, chosen = build(program)
+        status, found, solver = _run(model, chosen, deadline)
+        parameters = _parameters(solver, self.fewest_tokens, time_limit)
+        about: dict[str, Any] = {"version": version("ortools"), "parameters": parameters}
+        if status == "INFEASIBLE":
+            return Answer(None, infeasible=True, proof="CP-SAT: infeasible", claimed=status, **about)
+        if status not in ("OPTIMAL", "FEASIBLE"):
+            if status == "MODEL_INVALID":
+                raise SolverFailed(self.name, model.validate())
+            return Answer(None, claimed=status, **about)
+        # The exact bound; `objective_value` and `best_objective_bound` are rescaled doubles.
+        bound = -int(solver.response_proto.inner_objective_lower_bound)
+        proof = f"CP-SAT: {status.lower()}, integer bound {bound}"
+        selection = _selection(program, found)
+        if self.fewest_tokens and status == "OPTIMAL":
+            selection, least = self._lighten(program, model, chosen, selection, deadline)
+            proof += f"; tokens with the value fixed: {least.lower()}"
+        return Answer(selection, bound=bound, proof=proof, claimed=status, **about)
+
+    def _lighten(
+        self,
+        program: Program,
+        model: CpModel,
+        chosen: list[IntVar],
+        selection: Selection,
+        deadline: float | None,
+    ) -> tuple[Selection, str]:
+        """Return the selection of the same value with the fewest tokens, and how sure that is."""
+        if deadline is not None and time.perf_counter() >= deadline:
+            return selection, "UNKNOWN"
+        held = np.zeros(len(chosen), dtype=bool)
+        held[selection] = True
+        fix_value(program, model, chosen, int(program.value[selection].sum()))
+        for variable, value in zip(chosen, held.tolist(), strict=True):
+            model.add_hint(variable, value)
+        status, found, _ = _run(model, chosen, deadline)
+        if status == "INFEASIBLE":
+            raise SolverFailed(self.name, "it finds no selection of the value that it just proved")
+        return (_selection(program, found) if found else selection), status
+
+
+def build(program: Program) -> tuple[CpModel, list[IntVar]]:
+    """Return the CP-SAT model of a program, and its Boolean of every option, shape ``[options]``.
+
+    The model maximises the value in grid units. Tokens and budget are divided by the common divisor
+    of all tokens, which changes no selection.
+
+    Raises
+    ------
+    SolverMissing, SolverLimit
+        As `CpSat.solve`.
+    """
+    try:
+        from ortools.sat.python import cp_model
+    except ImportError as error:
+        raise SolverMissing(CpSat.name, "ortools", "solvers") from error
+    step = _check(program)
+    model = cp_model.CpModel()
+    chosen = [model.new_bool_var(f"x{option}") for option in range(len(program.value))]
+    for item in range(len(program)):
+        model.add_exactly_one(chosen[option] for option in program.options(item))
+    tokens = (program.tokens // step).tolist()
+    model.add(cp_model.LinearExpr.weighted_sum(chosen, tokens) <= program.budget // step)
+
+    def deleted(item: int) -> IntVar | int:
+        last = int(program.start[item + 1]) - 1
+        return chosen[last] if program.level[last] == program.deleted else 0
+
+    for first, *others in program.groups:
+        for other in others:
+            if deleted(first) is not deleted(other):  # both may be the constant 0
+                model.add(deleted(first) == deleted(other))
+    for units in program.exclusives:
+        # Any member stands for its unit: the group makes the others agree.
+        absent = [deleted(unit[0]) for unit in units]
+        model.add_at_most_one(True if isinstance(off, int) else ~off for off in absent)
+    model.maximize(cp_model.LinearExpr.weighted_sum(chosen, program.value.tolist()))
+    return model, chosen
+
+
+def fix_value(program: Program, model: CpModel, chosen: list[IntVar], value: int) -> None:
+    """Turn the model of `build` into the second one: exactly this value, fewest tokens."""
+    from ortools.sat.python.cp_model import LinearExpr
+
+    model.add(LinearExpr.weighted_sum(chosen, program.value.tolist()) == value)
+    model.minimize(LinearExpr.weighted_sum(chosen, (program.tokens // _check(program)).tolist()))
+
+
+def _check(program: Program) -> int:
+    """Return the common divisor of all tokens, once the program is within the limit."""
+    step = int(np.gcd.reduce(program.tokens)) or 1
+    largest = np.maximum.reduceat(program.tokens, program.start[:-1]) if len(program) else program.tokens
+    total = int(largest.sum()) // step
+    if total >= TOKENS_SUM_BELOW:
+        raise SolverLimit(CpSat.name, "tokens_sum", total, TOKENS_SUM_BELOW - 1)
+    return step
+
+
+def _run(model: CpModel, chosen: list[IntVar], deadline: float | None) -> tuple[str, list[int], Any]:
+    """Return the status word, the options chosen (none if there is no solution) and the solver."""
+    from ortools.sat.python import cp_model
+
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = 0
+    solver.parameters.presolve_inclusion_work_limit = 0  # skips the rule behind TOKENS_SUM_BELOW
+    if deadline is not None:
+        solver.parameters.max_time_in_seconds = max(deadline - time.perf_counter(), 0.0)
+    status = solver.status_name(solver.solve(model))
+    solved = status in ("OPTIMAL", "FEASIBLE")
+    return status, [o for o, x in enumerate(chosen) if solver.boolean_value(x)] if solved else [], solver
+
+
+def _parameters(solver: Any, fewest_tokens: bool, time_limit: float | None) -> dict[str, Any]:
+    names = ("num_workers", "random_seed", "presolve_inclusion_work_limit", "absolute_gap_limit")
+    read = {name: getattr(solver.parameters, name) for name in (*names, "relative_gap_limit")}
+    return read | {"fewest_tokens": fewest_tokens, "time_limit": time_limit}
+
+
+def _selection(program: Program, found: list[int]) -> Selection:
+    return np.array(found, dtype=np.int64)

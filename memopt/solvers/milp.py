@@ -1,0 +1,195 @@
+"""CBC and HiGHS through PuLP: the program as a mixed-integer linear one, within measured limits.
+
+Both solvers compute in doubles and accept what is right within a tolerance, so they can be believed
+only while one token and one unit of value stand far above it. The limits were found on programs
+whose optimum overruns a budget that is one token short, at gaps 0 and tolerances 1e-9: with CBC
+2.10.3 the first wrong answer came at a budget of 25 million tokens, with HiGHS 1.16.0 at 25 billion
+(tests/regressions/milp-cbc-large-tokens.json, milp-highs-large-tokens.json).
+
+Values may have their full range in the objective: two structures that differ by one unit of value
+were told apart at 10^12 a coefficient. As coefficients of a constraint they may not (CBC fails from
+10^8, HiGHS from 10^10 on), so the fewest tokens are not found by fixing the value; see `_Search`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any, ClassVar
+
+import numpy as np
+
+from memopt.errors import SolverFailed, SolverLimit
+from memopt.program import Ints, Program, Selection
+from memopt.solvers import backends
+from memopt.solvers.backends import Backend, Report
+from memopt.solvers.protocol import Answer
+
+_MOST_VALUE = 10**12
+_SPARE = 1e-6
+"""Share of a bound by which it is raised: a bound of doubles may be a little too low."""
+
+
+@dataclass(frozen=True)
+class Milp:
+    """Mixed-integer linear programming by CBC or HiGHS: an independent cross-check.
+
+    Attributes
+    ----------
+    backend
+        ``cbc`` or ``highs``; None = the first that is installed.
+    fewest_tokens
+        Whether to go on for the fewest tokens once the value is proved. Without it the selection has
+        the largest value, but maybe more tokens than needed.
+    """
+
+    backend: backends.Name | None = None
+    fewest_tokens: bool = True
+    name: ClassVar[str] = "milp"
+
+    def solve(self, program: Program, time_limit: float | None = None) -> Answer:
+        """Solve a program; see `Solver`.
+
+        Raises
+        ------
+        SolverMissing
+            When PuLP or the backend is not installed.
+        SolverLimit
+            ``capacity``: the budget (or what the items need at most, if that is less), divided by
+            the common divisor of all tokens, is more than the backend was found exact with.
+            ``value``: a value is more than 10^12 times the common divisor of all values.
+        SolverFailed
+            When the backend breaks down or contradicts its own proof.
+        """
+        backend = backends.find(self.backend)
+        settings = {"backend": backend.name, "fewest_tokens": self.fewest_tokens, "time_limit": time_limit}
+        if len(program) == 0:
+            return Answer(np.zeros(0, np.int64), bound=0, proof="nothing to decide", parameters=settings)
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
+        search = _Search(program, backend, deadline)
+        report, selection = search.run(search.capacity)
+        about: dict[str, Any] = {
+            "claimed": report.status,
+            "version": f"{report.version}, PuLP {version('pulp')}",
+            "parameters": report.parameters | settings,
+        }
+        proof = f"{report.version}: {report.status}, gap 0"
+        if report.status == "infeasible":
+            return Answer(None, infeasible=True, proof=proof, **about)
+        if selection is None:
+            return Answer(None, **about)
+        if report.status != "optimal":
+            return Answer(selection, bound=search.bound(report), **about)
+        value = int(program.value[selection].sum())
+        if self.fewest_tokens:
+            selection, proved = search.lighten(selection)
+            proof += f"; fewest tokens {'' if proved else 'not '}proved by lower budgets"
+        return Answer(selection, bound=value, proof=proof, **about)
+
+
+@dataclass
+class _Search:
+    """A program as a PuLP problem, and the runs on it.
+
+    The second pass asks what the optimum is at a lower budget: the fewest tokens are the lowest budget
+    at which the value is still reached. Mostly one run is enough, one token below the first selection.
+    """
+
+    program: Program
+    backend: Backend
+    deadline: float | None
+    capacity: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        program = self.program
+        self.token_step = int(np.gcd.reduce(program.tokens)) or 1
+        self.value_step = int(np.gcd.reduce(program.value)) or 1
+        self.weights = program.tokens // self.token_step
+        self.worths = program.value // self.value_step
+        most = int(np.maximum.reduceat(self.weights, program.start[:-1]).sum())
+        self.capacity = min(program.budget // self.token_step, most)
+        _guard("capacity", max(self.capacity, int(self.weights.max())), self.backend.most_tokens)
+        _guard("value", int(np.abs(self.worths).max()), _MOST_VALUE)
+        self.problem, self.chosen, self.limit = _build(program, self.weights, self.worths, self.capacity)
+
+    def run(self, capacity: int) -> tuple[Report, Selection | None]:
+        """Return what the backend says at a budget of so many units, and the audited selection."""
+        self.limit.changeRHS(capacity)
+        left = None if self.deadline is None else max(self.deadline - time.perf_counter(), 0.0)
+        report = self.backend.run(self.problem, left)
+        found = report.status in ("optimal", "feasible")
+        return report, self._selection() if found else None
+
+    def bound(self, report: Report) -> int | None:
+        """Return the backend's bound in grid units, raised until it is safe and no proof of optimality."""
+        if report.bound is None:
+            return None
+        return (math.ceil(_SPARE * abs(report.bound) - report.bound) + 1) * self.value_step
+
+    def lighten(self, selection: Selection) -> tuple[Selection, bool]:
+        """Return the selection of the same value with the fewest tokens, and whether that is proved."""
+        value = int(self.worths[selection].sum())
+        lowest = int(np.minimum.reduceat(self.weights, self.program.start[:-1]).sum())
+        held, step = int(self.weights[selection].sum()), 1
+        while lowest < held:
+            if self.deadline is not None and time.perf_counter() >= self.deadline:
+                return selection, False
+            capacity = max(lowest, held - step)
+            report, found = self.run(capacity)
+            reached = None if found is None else int(self.worths[found].sum())
+            if reached is not None and reached > value:
+                raise SolverFailed(Milp.name, f"{report.version} found more value than it proved possible")
+            if found is not None and reached == value:
+                selection, held, step = found, int(self.weights[found].sum()), 2 * step
+            elif report.status in ("optimal", "infeasible"):
+                lowest, step = capacity + 1, 1
+            else:
+                return selection, False
+        return selection, True
+
+    def _selection(self) -> Selection | None:
+        """Read the variables: None when unused, and integers only within a tolerance."""
+        values = np.array([variable.varValue or 0.0 for variable in self.chosen])
+        near = np.rint(values)
+        off = np.abs(values - near).max()
+        options = np.flatnonzero(near == 1)
+        if off > 1e-5 or np.count_nonzero(near) != len(self.program) or len(options) != len(self.program):
+            raise SolverFailed(Milp.name, f"{self.backend.name} gave no integers (off by {off:.2g})")
+        return options
+
+
+def _guard(limit: str, read: int, most: int) -> None:
+    if read > most:
+        raise SolverLimit(Milp.name, limit, read, most)
+
+
+def _build(program: Program, weights: Ints, worths: Ints, capacity: int) -> tuple[Any, list[Any], Any]:
+    """Return the problem (minimise minus the worth), a binary an option, and the budget's constraint."""
+    pulp: Any = import_module("pulp")
+    problem = pulp.LpProblem("memopt", pulp.LpMinimize)
+    chosen = [problem.add_variable(f"x{o:08d}", 0, 1, pulp.LpInteger) for o in range(len(weights))]
+
+    def total(factors: Ints) -> Any:
+        pairs = zip(chosen, factors.tolist(), strict=True)
+        return pulp.LpAffineExpression({variable: factor for variable, factor in pairs if factor})
+
+    def deleted(item: int) -> Any:
+        last = int(program.start[item + 1]) - 1
+        return chosen[last] if program.level[last] == program.deleted else 0
+
+    problem.setObjective(total(-worths))
+    for item in range(len(program)):
+        problem.addConstraint(pulp.lpSum(chosen[option] for option in program.options(item)) == 1)
+    for first, *others in program.groups:
+        for other in others:
+            if deleted(first) is not deleted(other):  # both may be the constant 0
+                problem.addConstraint(deleted(first) - deleted(other) == 0)
+    for units in program.exclusives:
+        # Any member stands for its unit: the group makes the others agree.
+        problem.addConstraint(pulp.lpSum(deleted(unit[0]) for unit in units) >= len(units) - 1)
+    limit = total(weights) <= capacity
+    problem.addConstraint(limit)
+    return problem, chosen, limit

