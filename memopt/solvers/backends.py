@@ -54,6 +54,11 @@ class Backend(Protocol):
         """Largest capacity, in units of the tokens' common divisor, that it is trusted with."""
         ...
 
+    @property
+    def largest_cost(self) -> int:
+        """Size from which on it wants the objective's coefficients divided by a power of two."""
+        ...
+
     def run(self, problem: Any, seconds: float | None) -> Report:
         """Minimise a problem, within a time limit if one is given."""
         ...
@@ -84,6 +89,17 @@ def find(name: Name | None) -> Backend:
     return _Highs(pulp, highspy)
 
 
+def silent_highs(highspy: Any) -> Any:
+    """Return HiGHS' class, but silent: its own prints a banner before it can be told not to."""
+
+    class Silent(highspy.Highs):  # type: ignore[misc]  # highspy is loaded on demand
+        def enableCallbacks(self) -> None:  # noqa: N802  # HiGHS' name; called while it is made
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    return Silent
+
+
 def _cbc(pulp: Any) -> str | None:
     """Return the path of CBC: the machine's own, else the one in PuLP's wheel (gone in PuLP 4)."""
     bundled = getattr(getattr(pulp, "PULP_CBC_CMD", None), "pulp_cbc_path", None)
@@ -108,6 +124,7 @@ class _Cbc:
     path: str
     name: ClassVar[Literal["cbc"]] = "cbc"
     most_tokens: ClassVar[int] = 2_000_000
+    largest_cost: ClassVar[int] = 2**53
 
     def run(self, problem: Any, seconds: float | None) -> Report:
         # No `threads`: even one makes CBC wait for a worker, at times for ten seconds.
@@ -124,13 +141,16 @@ class _Cbc:
             except self.pulp.PulpSolverError as error:
                 raise SolverFailed("milp", f"CBC: {error}") from error
             said = log.read_text(errors="replace")
-        bound = re.search(r"^Lower bound: +(-?[\d.]+)", said, re.MULTILINE)
+        read = dict(re.findall(r"^(\w+) was changed from \S+ to (\S+)", said, re.MULTILINE))
+        read.pop("seconds", None)  # what was left on the clock, not a setting
+        bound = re.search(r"^Lower bound: +(\S+)", said, re.MULTILINE)
         version = re.search(r"^Version: (\S+)", said, re.MULTILINE)
+        status = _status(problem, self.pulp)
         return Report(
-            _status(problem, self.pulp),
-            float(bound[1]) if bound else None,
+            status,
+            float(bound[1]) if bound and status == "feasible" else None,
             f"CBC {version[1] if version else 'of unknown version'}",
-            dict(re.findall(r"^(\w+) was changed from \S+ to (\S+)", said, re.MULTILINE)),
+            read,
         )
 
 
@@ -140,9 +160,11 @@ class _Highs:
     highspy: Any
     name: ClassVar[Literal["highs"]] = "highs"
     most_tokens: ClassVar[int] = 100_000_000
+    # Its dual tolerance is absolute: far smaller costs lose units of value, far larger ones stall it.
+    largest_cost: ClassVar[int] = 2**20
 
     def run(self, problem: Any, seconds: float | None) -> Report:
-        parameters = {
+        parameters: dict[str, Any] = {
             "output_flag": False,
             "parallel": "off",  # not `threads`: HiGHS fails if the process once used another number
             "random_seed": 0,
@@ -151,10 +173,9 @@ class _Highs:
             "mip_feasibility_tolerance": _TOLERANCE,
             "primal_feasibility_tolerance": _TOLERANCE,
         }
-        if seconds is not None:
-            parameters["time_limit"] = seconds
+        limit = {} if seconds is None else {"time_limit": seconds}
         solver = self.pulp.HiGHS(msg=False)
-        solver.createAndConfigureSolver = self._configured(parameters)
+        solver.createAndConfigureSolver = self._configured(parameters | limit)
         problem.solve(solver)
         model = problem.solverModel
         status, bound = _status(problem, self.pulp), float(model.getInfo().mip_dual_bound)
@@ -167,14 +188,10 @@ class _Highs:
 
     def _configured(self, parameters: dict[str, Any]) -> Callable[[Any], None]:
         """Return what gives a problem its model; PuLP's own lets HiGHS print a banner first."""
-
-        class Silent(self.highspy.Highs):  # type: ignore[name-defined,misc]  # highspy is loaded on demand
-            def enableCallbacks(self) -> None:  # noqa: N802  # HiGHS' name; called while it is made
-                self.setOptionValue("output_flag", False)
-                super().enableCallbacks()
+        silent = silent_highs(self.highspy)
 
         def configure(problem: Any) -> None:
-            problem.solverModel = Silent()
+            problem.solverModel = silent()
             for name, value in parameters.items():
                 problem.solverModel.setOptionValue(name, value)
 

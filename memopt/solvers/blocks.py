@@ -6,6 +6,7 @@ multiple-choice knapsack over the blocks is the whole program.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 from memopt.program import Ints, Program, Selection
 
 MOST_COMBINATIONS = 200_000
-"""Undominated combinations of one block that are kept; beyond, only a sample with the same bound."""
+"""Undominated combinations of one block that are kept; beyond, only an evenly spaced sample is."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class Blocks:
     linked
         The blocks of several items.
     complete
-        Whether every undominated combination is there. If not, the linear bound still holds.
+        Whether every undominated combination is there. If not, the blocks prove nothing, and
+        `relaxed_bound` takes the place of what they would.
     """
 
     start: Ints
@@ -113,6 +115,41 @@ def decompose(program: Program, kernels: Any) -> Blocks:
     )
 
 
+def relaxed_bound(program: Program, a: int, b: int) -> int:
+    """Return an upper bound on the value at the multiplier a / b, without listing any combination.
+
+    With a price a / b on every token and no budget, the members of a unit choose apart from each
+    other; that relaxation and the price of the whole budget bound the optimum.
+    """
+    scores = [b * p - a * w for p, w in zip(program.value.tolist(), program.tokens.tolist(), strict=True)]
+    present = (program.level != program.deleted).tolist()
+    stay = [
+        max((scores[o] for o in program.options(i) if present[o]), default=None) for i in range(len(program))
+    ]
+    must = [all(present[o] for o in program.options(i)) for i in range(len(program))]
+
+    def gain(unit: tuple[int, ...]) -> int | None:
+        parts = [part for item in unit if (part := stay[item]) is not None]
+        return sum(parts) if len(parts) == len(unit) else None
+
+    total = 0
+    for units in _alternatives_of(program):
+        held = [unit for unit in units if any(must[item] for item in unit)]
+        gains = [found for unit in held or units if (found := gain(unit)) is not None]
+        total += max(gains if held else [0, *gains])
+    return (total + a * program.budget) // b
+
+
+def _alternatives_of(program: Program) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """Yield every exclusive set, and every unit that is in none as a set of its own."""
+    yield from program.exclusives
+    seen = set(chain.from_iterable(chain.from_iterable(program.exclusives)))
+    for unit in [*program.groups, *((item,) for item in range(len(program)))]:
+        if unit[0] not in seen:
+            seen.update(unit)
+            yield (unit,)
+
+
 @dataclass(frozen=True)
 class _Table:
     """Combinations of some items: their options, tokens and value, and whether none is missing."""
@@ -137,7 +174,7 @@ def _combine(program: Program, unit: tuple[int, ...], kernels: Any) -> _Table:
             tokens, value, program.tokens[options], program.value[options], program.budget
         )
         if len(tokens) > MOST_COMBINATIONS:
-            thin = _sample(tokens, value)
+            thin = np.linspace(0, len(tokens) - 1, MOST_COMBINATIONS // 4).astype(np.int64)
             tokens, value, origin, complete = tokens[thin], value[thin], origin[thin], False
         steps.append((options, origin, width))
     table = np.empty((len(tokens), len(unit)), dtype=np.int64)
@@ -147,21 +184,6 @@ def _combine(program: Program, unit: tuple[int, ...], kernels: Any) -> _Table:
         right, at = np.divmod(origin[at], width)
         table[:, member] = options[right]
     return _Table(np.array(unit, np.int64), table, tokens, value, complete)
-
-
-def _sample(tokens: Ints, value: Ints) -> Ints:
-    """Return the corners of the upper hull and evenly spaced others; the hull keeps the bound valid."""
-    hull: list[int] = []
-    for k, (w, p) in enumerate(zip(tokens.tolist(), value.tolist(), strict=True)):
-        while len(hull) > 1:
-            w1, p1 = int(tokens[hull[-1]]), int(value[hull[-1]])
-            w0, p0 = int(tokens[hull[-2]]), int(value[hull[-2]])
-            if (p1 - p0) * (w - w0) > (p - p0) * (w1 - w0):
-                break
-            hull.pop()
-        hull.append(k)
-    spaced = np.linspace(0, len(tokens) - 1, MOST_COMBINATIONS // 4).astype(np.int64)
-    return np.union1d(np.array(hull, np.int64), spaced)
 
 
 def _join_exclusives(

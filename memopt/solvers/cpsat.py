@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from memopt.errors import SolverFailed, SolverLimit, SolverMissing
+from memopt.errors import SolverFailed, SolverMissing
 from memopt.program import Program, Selection
-from memopt.solvers.protocol import Answer
+from memopt.solvers.protocol import Answer, Limit
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpModel, IntVar
@@ -105,7 +105,8 @@ def build(program: Program) -> tuple[CpModel, list[IntVar]]:
         from ortools.sat.python import cp_model
     except ImportError as error:
         raise SolverMissing(CpSat.name, "ortools", "solvers") from error
-    step = _check(program)
+    limit(program).check()
+    step = token_step(program)
     model = cp_model.CpModel()
     chosen = [model.new_bool_var(f"x{option}") for option in range(len(program.value))]
     for item in range(len(program)):
@@ -134,17 +135,19 @@ def fix_value(program: Program, model: CpModel, chosen: list[IntVar], value: int
     from ortools.sat.python.cp_model import LinearExpr
 
     model.add(LinearExpr.weighted_sum(chosen, program.value.tolist()) == value)
-    model.minimize(LinearExpr.weighted_sum(chosen, (program.tokens // _check(program)).tolist()))
+    model.minimize(LinearExpr.weighted_sum(chosen, (program.tokens // token_step(program)).tolist()))
 
 
-def _check(program: Program) -> int:
-    """Return the common divisor of all tokens, once the program is within the limit."""
-    step = int(np.gcd.reduce(program.tokens)) or 1
+def token_step(program: Program) -> int:
+    """Return the common divisor of all tokens, the model's unit of tokens."""
+    return int(np.gcd.reduce(program.tokens)) or 1
+
+
+def limit(program: Program) -> Limit:
+    """Return where a program stands against the limit of `CpSat.solve`."""
     largest = np.maximum.reduceat(program.tokens, program.start[:-1]) if len(program) else program.tokens
-    total = int(largest.sum()) // step
-    if total >= TOKENS_SUM_BELOW:
-        raise SolverLimit(CpSat.name, "tokens_sum", total, TOKENS_SUM_BELOW - 1)
-    return step
+    total = int(largest.sum()) // token_step(program)
+    return Limit(CpSat.name, "tokens_sum", total, TOKENS_SUM_BELOW - 1)
 
 
 def _run(model: CpModel, chosen: list[IntVar], deadline: float | None) -> tuple[str, list[int], Any]:

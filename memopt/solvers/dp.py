@@ -15,14 +15,12 @@ import numpy as np
 
 from memopt.program import Ints, Program
 from memopt.solvers import jit
-from memopt.solvers.blocks import Blocks, decompose
+from memopt.solvers.blocks import Blocks, decompose, relaxed_bound
 from memopt.solvers.bounds import Multiplier, Survey, find_multiplier, look
 from memopt.solvers.kernels import DONE, FULL, PAUSED
 from memopt.solvers.protocol import Answer
 
-_SLICE = 2_000_000
-"""States made between two looks at the clock (some ten milliseconds)."""
-_PROBE, _PROBE_STATES = 64, 100_000
+_PROBE, _PROBE_STATES = 32, 100_000
 """Blocks and states of the first attempt, which only looks for a better incumbent."""
 _INCUMBENT = -1
 """Marks the node of the incumbent that a search started with."""
@@ -62,30 +60,32 @@ class DynamicProgram:
         if survey.heavy <= program.budget:
             chosen = survey.best
             bound = int(blocks.value[chosen].sum())
-            proof = "every item at its best option fits the budget"
+            proof, price = "every item at its best option fits the budget", (0, 1)
         else:
-            chosen, bound, proof = self._search(blocks, survey, room, kernels, deadline)
+            chosen, bound, proof, price = self._search(blocks, survey, room, kernels, deadline)
+        if not blocks.complete:
+            bound = relaxed_bound(program, *price)
+            proof += "; a linked block was too large to enumerate: linear bound"
         return Answer(blocks.selection(chosen), bound=bound, proof=proof, parameters=parameters)
 
     def _search(
         self, blocks: Blocks, survey: Survey, room: int, kernels: Any, deadline: float | None
-    ) -> tuple[Ints, int, str]:
-        """Return the chosen options, a proven bound on the value, and the proof in words."""
+    ) -> tuple[Ints, int, str, tuple[int, int]]:
+        """Return the chosen options, a bound on the value, the proof in words, and the multiplier."""
         room -= room % survey.token_step
         dual = find_multiplier(blocks, survey, room, kernels)
         core = _Core(blocks, survey, room, dual, kernels)
         why = core.search(self.most_states, deadline)
         chosen = core.chosen
         value = int(blocks.value[chosen].sum())
-        bound = value if why == DONE and blocks.complete else max(value, core.bound(blocks.complete))
+        bound = value if why == DONE else max(value, core.bound)
         core.settle_ties(chosen)
         stopped = {DONE: "", FULL: "; stopped at the state limit"}.get(why, "; stopped at the time limit")
-        partly = "" if blocks.complete else "; a linked block was too large to enumerate"
         proof = (
             f"dual multiplier {dual.a}/{dual.b}; core of {len(core.blocks)} in {len(blocks)} blocks; "
-            f"{core.made} states{stopped}{partly}"
+            f"{core.made} states{stopped}"
         )
-        return chosen, bound, proof
+        return chosen, bound, proof, (dual.a, dual.b)
 
 
 class _Core:
@@ -104,7 +104,7 @@ class _Core:
         settled = kernels.settle(*self._given, dual.open, dual.weight, self._base, self._key, self._nearest)
         self._left, self._lost, self._gain, self._extra, change = map(int, settled)
         self._changes = [] if change < 0 else [change]
-        self.blocks = self._open()
+        self.blocks = self._opened = self._open()
         self.made, self._least = 0, 0
 
     def search(self, most_states: int, deadline: float | None) -> int:
@@ -127,33 +127,33 @@ class _Core:
             chosen[np.searchsorted(self._data.start, option, side="right") - 1] = option
         return chosen
 
-    def bound(self, complete: bool) -> int:
-        """Return an upper bound on the value: the states' best if none is missing, else the dual's."""
+    @property
+    def bound(self) -> int:
+        """Upper bound on the value: what the least lossy state that is still open can reach."""
         a, b = self._dual.a, self._dual.b
-        least = self._least if complete else 0
         base = int(self._data.value[self._base].sum())
-        return base + (self._lost + a * self._left - least) // b
+        return base + (self._lost + a * self._left - self._least) // b
 
     def settle_ties(self, chosen: Ints) -> None:
         """Let the earlier of two interchangeable items stand at the richer level.
 
-        Only blocks of the core can differ although they are equal: all others are settled by their
-        content alone.
+        Only blocks that were open at first can differ although they are equal: all others are settled
+        by their content alone.
         """
+        if not self._changes:
+            return
         start, tokens, value = self._data.start, self._data.tokens, self._data.value
+        free = np.sort(self._opened[self._opened < len(self._data.free)])
+        moved = start[np.searchsorted(start, self._changes, side="right") - 1]
+        head = tokens[start[free]], value[start[free]]
         alike: dict[tuple[bytes, bytes], list[int]] = {}
-        core = np.sort(self.blocks[self.blocks < len(self._data.free)])
-        firsts = start[core]
-        marks = list(zip(tokens[firsts].tolist(), value[firsts].tolist(), strict=True))
-        moved = {marks[k] for k in np.flatnonzero(chosen[core] != self._base[core]).tolist()}
-        for i, mark in zip(core.tolist(), marks, strict=True):
-            if mark in moved:
+        for pair in set(zip(tokens[moved].tolist(), value[moved].tolist(), strict=True)):
+            for i in free[(head[0] == pair[0]) & (head[1] == pair[1])].tolist():
                 span = slice(start[i], start[i + 1])
                 alike.setdefault((tokens[span].tobytes(), value[span].tobytes()), []).append(i)
         for members in alike.values():
             offsets = sorted(int(chosen[i] - start[i]) for i in members)
-            for i, offset in zip(members, offsets, strict=True):
-                chosen[i] = start[i] + offset
+            chosen[members] = start[members] + offsets
 
     @property
     def _limit(self) -> int:
@@ -167,13 +167,17 @@ class _Core:
     def _open(self) -> Ints:
         """Return the open blocks, smallest loss first; of equal ones those that take and give in turn."""
         opened = np.flatnonzero(self._key <= self._limit)
-        opened = opened[np.argsort(self._key[opened], kind="stable")]
+        key = self._key[opened]
+        order = np.argsort(key, kind="stable")
+        opened, key = opened[order], key[order]
+        if (key[1:] != key[:-1]).all():
+            return opened
         takes = self._data.tokens[self._nearest[opened]] > self._data.tokens[self._base[opened]]
         turn = np.where(takes, np.cumsum(takes), np.cumsum(~takes))
-        return opened[np.lexsort((turn, self._key[opened]))]
+        return opened[np.lexsort((turn, key))]
 
-    def _grow(self, core: Ints, most_states: int, deadline: float | None, slice_: int = _SLICE) -> int:
-        """Decide the blocks of a core; a slice shorter than the default is not continued."""
+    def _grow(self, core: Ints, most_states: int, deadline: float | None, enough: int | None = None) -> int:
+        """Decide the blocks of a core, or stop at a limit or after so many states as are enough."""
         key, size = self._key[core], int((self._data.start[core + 1] - self._data.start[core]).sum())
         first, up, down = np.zeros(len(core) + 1, np.int64), np.empty_like(core), np.empty_like(core)
         option, loss = np.empty(size, np.int64), np.empty(size, np.int64)
@@ -183,13 +187,17 @@ class _Core:
         zero = np.zeros(1, np.int64)
         state: Any = (0, 0, zero, zero.copy(), zero.copy(), 1, parent, change, 2, self._gain, self._extra, 1)
         while True:
+            slice_ = self._kernels.slice if enough is None else min(enough, self._kernels.slice)
             why, *state, made = self._kernels.grow(
                 self._data.tokens, self._data.value, first, option, loss, key, up, down,
                 self._dual.a, self._dual.b, self._left, self._lost, *self._steps, most_states, slice_, *state,
             )  # fmt: skip
             self.made += int(made)
-            late = deadline is not None and time.perf_counter() >= deadline
-            if why != PAUSED or late or slice_ != _SLICE:
+            if why != PAUSED or (enough is not None and made >= enough):
+                break
+            if deadline is None:
+                self._kernels = jit.select(int(made))
+            elif time.perf_counter() >= deadline:
                 break
         _, prefix, weight, worth, _, _, parent, change, _, gain, extra, found = state
         if len(weight):

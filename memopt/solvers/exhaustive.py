@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memopt.errors import SolverLimit
 from memopt.program import Ints, Program
-from memopt.solvers.protocol import Answer
+from memopt.solvers.protocol import Answer, Limit
 
 _AT_ONCE = 1 << 14
 """Selections tried between two looks at the clock."""
@@ -39,7 +38,9 @@ class Exhaustive:
             ``selections``: there are more selections than `most_selections`.
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
-        count = self._count(program)
+        limit = self.limit(program)
+        limit.check()
+        count = limit.read
         parameters = {"most_selections": self.most_selections, "time_limit": time_limit}
         best: tuple[int, int] | None = None
         selection = None
@@ -63,15 +64,14 @@ class Exhaustive:
         bound = best[0] if complete else None
         return Answer(selection, bound=bound, proof=proof, claimed=claimed, parameters=parameters)
 
-    def _count(self, program: Program) -> int:
+    def limit(self, program: Program) -> Limit:
+        """Return where a program stands against the limit of `solve`."""
         count = 1
         for options in np.diff(program.start).tolist():
             count *= options
             if count > 10**15:  # large enough to refuse, small enough to print
                 break
-        if count > self.most_selections:
-            raise SolverLimit(self.name, "selections", count, self.most_selections)
-        return count
+        return Limit(self.name, "selections", count, self.most_selections)
 
 
 def _decode(program: Program, numbers: Ints) -> Ints:

@@ -18,16 +18,19 @@ from memopt.solvers import kernels
 Announce = Callable[[str], None]
 
 _LOADING_IS_WORTH = 4_000
-"""Options a process handles in plain form before it loads the compiled one (about half a second)."""
+"""Options and states a process handles in plain form before it loads the compiled one."""
 
-_plain = SimpleNamespace(**{entry.__name__: entry for entry in kernels.ENTRIES})
+_PLAIN_SLICE, _COMPILED_SLICE = 5_000, 2_000_000
+"""States made between two looks at the clock: some ten milliseconds in either form."""
+
+_plain = SimpleNamespace(slice=_PLAIN_SLICE, **{entry.__name__: entry for entry in kernels.ENTRIES})
 _state: dict[str, Any] = {"handled": 0, "compiled": None}
 
 
-def select(options: int) -> Any:
-    """Return the kernels to solve a program of so many options with."""
+def select(work: int) -> Any:
+    """Return the kernels for so much work more: options of a program, or states of a search."""
     if _state["compiled"] is None:
-        _state["handled"] += options
+        _state["handled"] += work
         if _state["handled"] <= _LOADING_IS_WORTH:
             return _plain
         prepare()
@@ -67,7 +70,7 @@ def prepare(announce: Announce = _say) -> None:
 
     for helper in kernels.HELPERS:
         register_jitable(helper)
-    compiled = SimpleNamespace()
+    compiled = SimpleNamespace(slice=_COMPILED_SLICE)
     with event.install_listener("numba:compile", Listener()):
         for entry in kernels.ENTRIES:
             dispatcher = _dispatcher(entry)

@@ -3,11 +3,11 @@
 Both solvers compute in doubles and accept what is right within a tolerance, so they can be believed
 only while one token and one unit of value stand far above it. The limits were found on programs
 whose optimum overruns a budget that is one token short, at gaps 0 and tolerances 1e-9: with CBC
-2.10.3 the first wrong answer came at a budget of 25 million tokens, with HiGHS 1.16.0 at 25 billion
+2.10.3 the first wrong answer came at a budget of 24 million tokens, with HiGHS 1.16.0 at 18 billion
 (tests/regressions/milp-cbc-large-tokens.json, milp-highs-large-tokens.json).
 
-Values may have their full range in the objective: two structures that differ by one unit of value
-were told apart at 10^12 a coefficient. As coefficients of a constraint they may not (CBC fails from
+Values may have their full range in the objective: selections that differ by one unit of value were
+told apart at nearly 10^12 a coefficient. As coefficients of a constraint they may not (CBC fails from
 10^8, HiGHS from 10^10 on), so the fewest tokens are not found by fixing the value; see `_Search`.
 """
 
@@ -22,11 +22,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memopt.errors import SolverFailed, SolverLimit
-from memopt.program import Ints, Program, Selection
+from memopt.errors import SolverFailed
+from memopt.program import Program, Selection
 from memopt.solvers import backends
 from memopt.solvers.backends import Backend, Report
-from memopt.solvers.protocol import Answer
+from memopt.solvers.protocol import Answer, Limit
 
 _MOST_VALUE = 10**12
 _SPARE = 1e-6
@@ -82,7 +82,8 @@ class Milp:
         if selection is None:
             return Answer(None, **about)
         if report.status != "optimal":
-            return Answer(selection, bound=search.bound(report), **about)
+            proof = f"{report.version}: {report.status}, bound in doubles raised by a millionth"
+            return Answer(selection, bound=search.bound(report), proof=proof, **about)
         value = int(program.value[selection].sum())
         if self.fewest_tokens:
             selection, proved = search.lighten(selection)
@@ -111,9 +112,14 @@ class _Search:
         self.worths = program.value // self.value_step
         most = int(np.maximum.reduceat(self.weights, program.start[:-1]).sum())
         self.capacity = min(program.budget // self.token_step, most)
-        _guard("capacity", max(self.capacity, int(self.weights.max())), self.backend.most_tokens)
-        _guard("value", int(np.abs(self.worths).max()), _MOST_VALUE)
-        self.problem, self.chosen, self.limit = _build(program, self.weights, self.worths, self.capacity)
+        needed = max(self.capacity, int(self.weights.max()))
+        Limit(Milp.name, "capacity", needed, self.backend.most_tokens).check()
+        largest = int(np.abs(self.worths).max())
+        Limit(Milp.name, "value", largest, _MOST_VALUE).check()
+        # Dividing doubles by a power of two loses nothing.
+        self.unit = 1 << (largest // self.backend.largest_cost).bit_length()
+        costs = (-self.worths / self.unit).tolist()
+        self.problem, self.chosen, self.limit = _build(program, self.weights.tolist(), costs, self.capacity)
 
     def run(self, capacity: int) -> tuple[Report, Selection | None]:
         """Return what the backend says at a budget of so many units, and the audited selection."""
@@ -127,7 +133,8 @@ class _Search:
         """Return the backend's bound in grid units, raised until it is safe and no proof of optimality."""
         if report.bound is None:
             return None
-        return (math.ceil(_SPARE * abs(report.bound) - report.bound) + 1) * self.value_step
+        bound = -report.bound * self.unit
+        return (math.ceil(bound + _SPARE * abs(bound)) + 1) * self.value_step
 
     def lighten(self, selection: Selection) -> tuple[Selection, bool]:
         """Return the selection of the same value with the fewest tokens, and whether that is proved."""
@@ -161,26 +168,23 @@ class _Search:
         return options
 
 
-def _guard(limit: str, read: int, most: int) -> None:
-    if read > most:
-        raise SolverLimit(Milp.name, limit, read, most)
-
-
-def _build(program: Program, weights: Ints, worths: Ints, capacity: int) -> tuple[Any, list[Any], Any]:
-    """Return the problem (minimise minus the worth), a binary an option, and the budget's constraint."""
+def _build(
+    program: Program, weights: list[int], costs: list[float], capacity: int
+) -> tuple[Any, list[Any], Any]:
+    """Return the problem (minimise the costs), a binary an option, and the budget's constraint."""
     pulp: Any = import_module("pulp")
     problem = pulp.LpProblem("memopt", pulp.LpMinimize)
     chosen = [problem.add_variable(f"x{o:08d}", 0, 1, pulp.LpInteger) for o in range(len(weights))]
 
-    def total(factors: Ints) -> Any:
-        pairs = zip(chosen, factors.tolist(), strict=True)
+    def total(factors: list[Any]) -> Any:
+        pairs = zip(chosen, factors, strict=True)
         return pulp.LpAffineExpression({variable: factor for variable, factor in pairs if factor})
 
     def deleted(item: int) -> Any:
         last = int(program.start[item + 1]) - 1
         return chosen[last] if program.level[last] == program.deleted else 0
 
-    problem.setObjective(total(-worths))
+    problem.setObjective(total(costs))
     for item in range(len(program)):
         problem.addConstraint(pulp.lpSum(chosen[option] for option in program.options(item)) == 1)
     for first, *others in program.groups:

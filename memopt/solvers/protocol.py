@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from memopt.errors import SolverLimit
 from memopt.program import Program, Selection
 
 
@@ -37,6 +38,36 @@ class Answer:
     claimed: str = ""
     version: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit of what a solver decides exactly, and where a program stands against it.
+
+    Attributes
+    ----------
+    solver
+        Who has the limit.
+    name
+        The word for what is limited, such as ``tokens_sum``.
+    read, most
+        What the program has, and the most that is safe.
+    """
+
+    solver: str
+    name: str
+    read: int
+    most: int
+
+    @property
+    def within(self) -> bool:
+        """Whether the program is within the limit."""
+        return self.read <= self.most
+
+    def check(self) -> None:
+        """Raise `SolverLimit` unless the program is within the limit."""
+        if not self.within:
+            raise SolverLimit(self.solver, self.name, self.read, self.most)
 
 
 class Solver(Protocol):

@@ -1,0 +1,27 @@
+"""Hypothesis draws no seed and keeps no memory; public cases are read where they are laid out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "memopt",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    print_blob=False,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("memopt")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of cases and data that lies beside the repository, where there is one."""
+    folder = Path(__file__).parents[2] / "shared"
+    if not folder.is_dir():
+        pytest.skip("the folder shared/ does not lie beside the repository")
+    return folder
