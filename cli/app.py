@@ -9,6 +9,9 @@ from typer.core import TyperGroup
 
 from memopt.errors import MemoptError, SolverFailed
 
+from .export import export
+from .import_solution import import_solution
+from .inspect import inspect
 from .output import abandon_output, emit, say, say_interrupted
 from .schema import schema
 from .solve import solve
@@ -19,7 +22,8 @@ from .version import version_lines
 _STATUSES = (
     "Exit status: 0 solved; 1 a solver gave no usable answer; 2 invalid input, wrong usage, a file that "
     "cannot be read or written, or a solver that is unknown, not installed or refuses the program; "
-    "3 infeasible; 130 interrupted; 141 nobody reads the output any more."
+    "3 infeasible; 4 a solver's answer is wrong, or solvers disagree; 130 interrupted; 141 nobody reads the "
+    "output any more."
 )
 
 
@@ -64,6 +68,9 @@ app = typer.Typer(
 )
 app.command("solve")(solve)
 app.command("solve-batch")(solve_batch)
+app.command("export")(export)
+app.command("import-solution")(import_solution)
+app.command("inspect")(inspect)
 app.command("schema")(schema)
 
 

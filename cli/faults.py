@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
+
+import typer
 
 from memopt import Allocation
-from memopt.errors import InvalidInstance
+from memopt.errors import InvalidInstance, InvalidSolution
+
+from . import files
+from .output import emit, json_bytes, say
+from .status import Exit
 
 
-def invalid_result(error: InvalidInstance) -> dict[str, Any]:
+def invalid_result(error: InvalidInstance | InvalidSolution) -> dict[str, Any]:
     """Return the result object of an invalid input.
 
     A negative budget adds ``code`` and ``shortfall``, the tokens missing, at the top.
@@ -24,14 +30,24 @@ def invalid_result(error: InvalidInstance) -> dict[str, Any]:
     }
 
 
-def invalid_lines(source: str, error: InvalidInstance) -> Iterator[str]:
+def invalid_lines(source: str, error: InvalidInstance | InvalidSolution) -> Iterator[str]:
     """Yield every fault with its code and place, a line each."""
     count = len(error.faults)
-    yield f"{source} declares no valid instance: {count:,} fault{'' if count == 1 else 's'}"
+    what = "declares no valid instance" if isinstance(error, InvalidInstance) else "gives no selection"
+    yield f"{source} {what}: {count:,} fault{'' if count == 1 else 's'}"
     for fault in error.faults:
         yield f"  {fault.code}: {fault.message}"
     for warning in error.warnings:
         yield f"  warning, {warning.code}: {warning.message}"
+
+
+def report_invalid(file: str, error: InvalidInstance | InvalidSolution, as_json: bool) -> NoReturn:
+    """Say every fault of a file, as sentences or as the result object, and end with that status."""
+    if as_json:
+        emit(json_bytes(invalid_result(error)))
+    else:
+        say(*invalid_lines("standard input" if file == files.STANDARD else repr(file), error))
+    raise typer.Exit(Exit.INVALID) from None
 
 
 def infeasible_lines(allocation: Allocation) -> Iterator[str]:

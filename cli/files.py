@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ from typing import BinaryIO
 
 STANDARD = "-"
 """Stands for standard input or output in place of a file name."""
+_numbers = itertools.count(1)
+"""Tell the temporary files of one process apart: several may be written at a time."""
 
 
 @contextlib.contextmanager
@@ -52,7 +55,8 @@ def writing(path: str, force: bool) -> Iterator[BinaryIO]:
     """
     target = os.path.realpath(path)
     _refuse_unless_free(path, target, force)
-    temporary = os.path.join(os.path.dirname(target), f".memopt-{os.getpid()}.part")
+    name = f".memopt-{os.getpid()}-{next(_numbers)}.part"
+    temporary = os.path.join(os.path.dirname(target), name)
     with open(temporary, "xb") as file:
         try:
             yield file

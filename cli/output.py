@@ -9,20 +9,13 @@ import os
 import sys
 from typing import Any, TextIO
 
+from memopt.errors import visible
+
 
 def json_bytes(data: Any, indent: int | None = None) -> bytes:
     """Return data as standard JSON in UTF-8, on one line unless indented."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, indent=indent)
     return f"{text}\n".encode("utf-8", "backslashreplace")
-
-
-def visible(text: str) -> str:
-    """Return text with every character that does not print (controls, overrides) shown as its escape."""
-    if text.isprintable():
-        return text
-    return "".join(
-        mark if mark.isprintable() else mark.encode("unicode_escape").decode("ascii") for mark in text
-    )
 
 
 def standard_output() -> TextIO:

@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from memopt import Allocation, Instance, Window
+from memopt.errors import visible
 from memopt.explain import Explanation
 
-from .output import standard_output, visible
+from .output import standard_output
 
 MOST_ROWS = 200
 """Items the table shows; ``--json`` has them all."""

@@ -14,7 +14,7 @@ from memopt.explain import Explanation
 from memopt.jsontext import parse
 
 from . import files
-from .faults import infeasible_lines, invalid_lines, invalid_result
+from .faults import infeasible_lines, report_invalid
 from .options import SolverName, TimeLimit, make_solver
 from .output import emit, emit_text, json_bytes, say
 from .status import Exit
@@ -49,11 +49,7 @@ def solve(
             raise UnknownItem(explain)
         allocation = memopt.solve(instance, chosen, time_limit)
     except InvalidInstance as error:
-        if as_json:
-            emit(json_bytes(invalid_result(error)))
-        else:
-            say(*invalid_lines(_named(file), error))
-        raise typer.Exit(Exit.INVALID) from None
+        report_invalid(file, error, as_json)
     feasible = allocation.status != "infeasible"
     explanation = allocation.explain(explain) if explain is not None and feasible else None
     if as_json:
@@ -81,10 +77,6 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _named(file: str) -> str:
-    return "standard input" if file == files.STANDARD else repr(file)
 
 
 def _result(allocation: Allocation, asked: str | None, explanation: Explanation | None) -> dict[str, Any]:

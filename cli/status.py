@@ -14,6 +14,8 @@ class Exit(IntEnum):
     INVALID = 2
     """The input, the usage, a file or the choice of solver is at fault."""
     INFEASIBLE = 3
+    REFUTED = 4
+    """A solver's answer is wrong, or solvers disagree."""
     INTERRUPTED = 130
     """Ctrl-C, as shells count it."""
     READER_GONE = 141

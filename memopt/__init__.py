@@ -8,6 +8,8 @@ from memopt.instance import Instance, Item, Option, Window
 from memopt.program import Audit, Program
 from memopt.solve import solve
 from memopt.solvers.jit import prepare
+from memopt.verdict import Verdict
+from memopt.verify import verify
 
 __version__ = "0.1.0"
 
@@ -26,8 +28,10 @@ __all__ = [
     "SolverFailed",
     "SolverLimit",
     "SolverMissing",
+    "Verdict",
     "Window",
     "compile",
     "prepare",
     "solve",
+    "verify",
 ]

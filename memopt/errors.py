@@ -78,6 +78,15 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def visible(text: str) -> str:
+    """Return text with every character that does not print (controls, overrides) shown as its escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        mark if mark.isprintable() else mark.encode("unicode_escape").decode("ascii") for mark in text
+    )
+
+
 def _shape(value: Any) -> str:
     if isinstance(value, dict):
         return f"an object of {len(value)} keys"
@@ -107,9 +116,21 @@ class InvalidInstance(MemoptError):
     def __init__(self, faults: Sequence[Fault], warnings: Sequence[Fault] = ()) -> None:
         self.faults = tuple(faults)
         self.warnings = tuple(warnings)
-        lines = [f"{len(self.faults)} fault{'s' if len(self.faults) != 1 else ''} in the instance"]
-        lines += [f"  {fault.code}: {fault.message}" for fault in self.faults]
-        super().__init__("\n".join(lines))
+        super().__init__(_report("instance", self.faults))
+
+
+class InvalidSolution(MemoptError):
+    """A solution file of another solver gives no selection; ``faults`` holds every fault found."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        self.warnings: tuple[Fault, ...] = ()
+        super().__init__(_report("solution file", self.faults))
+
+
+def _report(where: str, faults: Sequence[Fault]) -> str:
+    lines = [f"{len(faults)} fault{'s' if len(faults) != 1 else ''} in the {where}"]
+    return "\n".join([*lines, *(f"  {fault.code}: {fault.message}" for fault in faults)])
 
 
 class UnknownSolver(MemoptError):

@@ -82,7 +82,8 @@ def near_tie(seed: int, largest: int) -> Program:
     values[shape.level == shape.deleted] = 0
     given = replace(shape, value=values)
     best = Exhaustive().solve(given)
-    assert best.selection is not None and best.bound is not None
+    assert best.selection is not None
+    assert best.bound is not None
     others = np.setdiff1d(np.arange(len(values)), best.selection)
     for option in random.permutation(others).tolist():
         member = int(np.searchsorted(given.start, option, side="right")) - 1

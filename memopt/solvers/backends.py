@@ -127,7 +127,7 @@ class _Cbc:
     largest_cost: ClassVar[int] = 2**53
 
     def run(self, problem: Any, seconds: float | None) -> Report:
-        # No `threads`: even one makes CBC wait for a worker, at times for ten seconds.
+        # No `threads`: CBC is serial without it; with 1, some runs stood still for ten seconds.
         options = [f"primalT {_TOLERANCE}", f"integerT {_TOLERANCE}", "randomCbcSeed 1"]
         with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
             log = Path(folder, "cbc.log")
@@ -196,3 +196,7 @@ class _Highs:
                 problem.solverModel.setOptionValue(name, value)
 
         return configure
+
+
+MOST_TOKENS: dict[Name, int] = {kind.name: kind.most_tokens for kind in (_Cbc, _Highs)}
+"""Largest capacity of every backend, installed or not; see `Backend`."""

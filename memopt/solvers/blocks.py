@@ -166,23 +166,22 @@ def _combine(program: Program, unit: tuple[int, ...], kernels: Any) -> _Table:
     complete = True
     tokens, value, steps = np.zeros(1, np.int64), np.zeros(1, np.int64), []
     for item in unit:
-        options = np.array(
-            [o for o in program.options(item) if program.level[o] != program.deleted], np.int64
-        )
+        first, last = int(program.start[item]), int(program.start[item + 1])
+        last -= int(program.level[last - 1]) == program.deleted
         width = len(tokens)
         tokens, value, origin = kernels.combine(
-            tokens, value, program.tokens[options], program.value[options], program.budget
+            tokens, value, program.tokens[first:last], program.value[first:last], program.budget
         )
         if len(tokens) > MOST_COMBINATIONS:
             thin = np.linspace(0, len(tokens) - 1, MOST_COMBINATIONS // 4).astype(np.int64)
             tokens, value, origin, complete = tokens[thin], value[thin], origin[thin], False
-        steps.append((options, origin, width))
+        steps.append((first, origin, width))
     table = np.empty((len(tokens), len(unit)), dtype=np.int64)
     at = np.arange(len(tokens))
     for member in reversed(range(len(unit))):
-        options, origin, width = steps[member]
+        first, origin, width = steps[member]
         right, at = np.divmod(origin[at], width)
-        table[:, member] = options[right]
+        table[:, member] = first + right
     return _Table(np.array(unit, np.int64), table, tokens, value, complete)
 
 
@@ -201,26 +200,30 @@ def _alternatives(program: Program, units: list[_Table]) -> _Table:
     """Return the ways in which at most one of the units is present."""
     items = np.concatenate([unit.items for unit in units])
     absent = program.start[items + 1] - 1
-    may_leave = program.level[absent] == program.deleted
-    stays = [not may_leave[np.isin(items, unit.items)].all() for unit in units]
+    must = program.level[absent] != program.deleted
+    ends = np.cumsum([len(unit.items) for unit in units]).tolist()
+    places = [slice(end - len(unit.items), end) for unit, end in zip(units, ends, strict=True)]
+    stays = [bool(must[place].any()) for place in places]
     options, tokens, value = [], [], []
-    for unit, must in zip(units, stays, strict=True):
-        if sum(stays) > must:
+    for unit, place, stay in zip(units, places, stays, strict=True):
+        if sum(stays) > stay:
             continue  # another unit has to stay
-        rows = np.tile(absent, (len(unit.tokens), 1))
-        rows[:, np.isin(items, unit.items)] = unit.options
+        rows = np.empty((len(unit.tokens), len(items)), np.int64)
+        rows[:] = absent
+        rows[:, place] = unit.options
         options.append(rows)
         tokens.append(unit.tokens)
         value.append(unit.value)
     if not any(stays):
         options.append(absent[None, :])
-        tokens.append(program.tokens[absent].sum(keepdims=True))
-        value.append(program.value[absent].sum(keepdims=True))
-    empty = np.zeros(0, np.int64)
+        tokens.append(np.zeros(1, np.int64))
+        value.append(np.zeros(1, np.int64))
+    if not options:
+        options, tokens, value = [np.empty((0, len(items)), np.int64)], [absent[:0]], [absent[:0]]
     return _Table(
         items,
-        np.concatenate([np.zeros((0, len(items)), np.int64), *options]),
-        np.concatenate([empty, *tokens]),
-        np.concatenate([empty, *value]),
+        np.concatenate(options),
+        np.concatenate(tokens),
+        np.concatenate(value),
         all(unit.complete for unit in units),
     )

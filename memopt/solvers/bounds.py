@@ -68,13 +68,13 @@ def find_multiplier(blocks: Blocks, survey: Survey, room: int, kernels: Any) -> 
         must not fit.
     """
     b = 1 << min(50, 60 - max(survey.gains, survey.largest).bit_length())
-    top = b * survey.gains // room + 1
+    top = b * survey.gains // max(room, 1) + 1
     data = (blocks.start, blocks.tokens, blocks.value, survey.least)
     below, above = 0, top
     if len(blocks) >= _SAMPLE_FROM:
         below, above = _bracket(blocks, survey, room, b, top, kernels)
     everything = np.arange(len(blocks), dtype=np.int64)
-    a, weight, open_ = kernels.multiplier(*data, room, b, top, everything, below, above)
+    a, weight, open_ = kernels.multiplier(*data, room, room, b, top, everything, below, above)
     return Multiplier(int(a), b, int(weight), open_)
 
 
@@ -88,6 +88,6 @@ def _bracket(blocks: Blocks, survey: Survey, room: int, b: int, top: int, kernel
     for share in (1 + 3 / len(sample) ** 0.5, 1 - 3 / len(sample) ** 0.5):
         scaled = int(room * len(sample) / len(blocks) * share)
         if scaled < heavy:
-            above = int(kernels.multiplier(*data, scaled, b, top, sample, below, top)[0])
+            above = int(kernels.multiplier(*data, room, scaled, b, top, sample, below, top)[0])
             below = below or above - 1
     return below, above

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 TOKENS_SUM_BELOW = 2**31
 """OR-Tools 9.15 adds coefficients up in 32 bits in one presolve rule, and then certifies wrong optima
 (google/or-tools#5293; tests/regressions/cpsat-huge-weights.json)."""
+
+_SOLVED = ("OPTIMAL", "FEASIBLE")
 
 
 @dataclass(frozen=True)
@@ -50,23 +53,23 @@ class CpSat:
         """
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         model, chosen = build(program)
-        status, found, solver = _run(model, chosen, deadline)
+        status, selection, solver = _run(model, chosen, deadline)
         parameters = _parameters(solver, self.fewest_tokens, time_limit)
         about: dict[str, Any] = {"version": version("ortools"), "parameters": parameters}
         if status == "INFEASIBLE":
             return Answer(None, infeasible=True, proof="CP-SAT: infeasible", claimed=status, **about)
-        if status not in ("OPTIMAL", "FEASIBLE"):
+        if status not in _SOLVED:
             if status == "MODEL_INVALID":
                 raise SolverFailed(self.name, model.validate())
             return Answer(None, claimed=status, **about)
         # The exact bound; `objective_value` and `best_objective_bound` are rescaled doubles.
         bound = -int(solver.response_proto.inner_objective_lower_bound)
         proof = f"CP-SAT: {status.lower()}, integer bound {bound}"
-        selection = _selection(program, found)
+        fewest = False
         if self.fewest_tokens and status == "OPTIMAL":
             selection, least = self._lighten(program, model, chosen, selection, deadline)
-            proof += f"; tokens with the value fixed: {least.lower()}"
-        return Answer(selection, bound=bound, proof=proof, claimed=status, **about)
+            proof, fewest = f"{proof}; tokens with the value fixed: {least.lower()}", least == "OPTIMAL"
+        return Answer(selection, bound=bound, fewest=fewest, proof=proof, claimed=status, **about)
 
     def _lighten(
         self,
@@ -87,7 +90,7 @@ class CpSat:
         status, found, _ = _run(model, chosen, deadline)
         if status == "INFEASIBLE":
             raise SolverFailed(self.name, "it finds no selection of the value that it just proved")
-        return (_selection(program, found) if found else selection), status
+        return (found if status in _SOLVED else selection), status
 
 
 def build(program: Program) -> tuple[CpModel, list[IntVar]]:
@@ -150,26 +153,34 @@ def limit(program: Program) -> Limit:
     return Limit(CpSat.name, "tokens_sum", total, TOKENS_SUM_BELOW - 1)
 
 
-def _run(model: CpModel, chosen: list[IntVar], deadline: float | None) -> tuple[str, list[int], Any]:
-    """Return the status word, the options chosen (none if there is no solution) and the solver."""
+def _run(model: CpModel, chosen: list[IntVar], deadline: float | None) -> tuple[str, Selection, Any]:
+    """Return the status word, the selection (empty if there is no solution) and the solver."""
     from ortools.sat.python import cp_model
 
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
+    solver.parameters.catch_sigint_signal = False  # or Ctrl-C would end one search and not the process
     solver.parameters.presolve_inclusion_work_limit = 0  # skips the rule behind TOKENS_SUM_BELOW
     if deadline is not None:
         solver.parameters.max_time_in_seconds = max(deadline - time.perf_counter(), 0.0)
-    status = solver.status_name(solver.solve(model))
-    solved = status in ("OPTIMAL", "FEASIBLE")
-    return status, [o for o, x in enumerate(chosen) if solver.boolean_value(x)] if solved else [], solver
+    status = solver.status_name(_solve(solver, model))
+    held = [solver.boolean_value(variable) for variable in chosen] if status in _SOLVED else []
+    return status, np.flatnonzero(held), solver
+
+
+def _solve(solver: Any, model: CpModel) -> Any:
+    """Search beside the main thread, which alone hears Ctrl-C, and only between two steps of Python."""
+    with ThreadPoolExecutor(1) as beside:
+        search = beside.submit(solver.solve, model)
+        try:
+            return search.result()
+        except BaseException:
+            solver.stop_search()
+            raise
 
 
 def _parameters(solver: Any, fewest_tokens: bool, time_limit: float | None) -> dict[str, Any]:
     names = ("num_workers", "random_seed", "presolve_inclusion_work_limit", "absolute_gap_limit")
     read = {name: getattr(solver.parameters, name) for name in (*names, "relative_gap_limit")}
     return read | {"fewest_tokens": fewest_tokens, "time_limit": time_limit}
-
-
-def _selection(program: Program, found: list[int]) -> Selection:
-    return np.array(found, dtype=np.int64)

@@ -60,18 +60,21 @@ class DynamicProgram:
         if survey.heavy <= program.budget:
             chosen = survey.best
             bound = int(blocks.value[chosen].sum())
-            proof, price = "every item at its best option fits the budget", (0, 1)
+            proof, price, done = "every item at its best option fits the budget", (0, 1), True
         else:
-            chosen, bound, proof, price = self._search(blocks, survey, room, kernels, deadline)
+            chosen, bound, proof, price, done = self._search(blocks, survey, room, kernels, deadline)
         if not blocks.complete:
             bound = relaxed_bound(program, *price)
             proof += "; a linked block was too large to enumerate: linear bound"
-        return Answer(blocks.selection(chosen), bound=bound, proof=proof, parameters=parameters)
+        return Answer(
+            blocks.selection(chosen), bound=bound, fewest=done and blocks.complete, proof=proof,
+            parameters=parameters,
+        )  # fmt: skip
 
     def _search(
         self, blocks: Blocks, survey: Survey, room: int, kernels: Any, deadline: float | None
-    ) -> tuple[Ints, int, str, tuple[int, int]]:
-        """Return the chosen options, a bound on the value, the proof in words, and the multiplier."""
+    ) -> tuple[Ints, int, str, tuple[int, int], bool]:
+        """Return the chosen options, a bound, the proof in words, the multiplier, and whether it ended."""
         room -= room % survey.token_step
         dual = find_multiplier(blocks, survey, room, kernels)
         core = _Core(blocks, survey, room, dual, kernels)
@@ -85,7 +88,7 @@ class DynamicProgram:
             f"dual multiplier {dual.a}/{dual.b}; core of {len(core.blocks)} in {len(blocks)} blocks; "
             f"{core.made} states{stopped}"
         )
-        return chosen, bound, proof, (dual.a, dual.b)
+        return chosen, bound, proof, (dual.a, dual.b), why == DONE
 
 
 class _Core:
@@ -104,8 +107,8 @@ class _Core:
         settled = kernels.settle(*self._given, dual.open, dual.weight, self._base, self._key, self._nearest)
         self._left, self._lost, self._gain, self._extra, change = map(int, settled)
         self._changes = [] if change < 0 else [change]
-        self.blocks = self._opened = self._open()
         self.made, self._least = 0, 0
+        self.blocks = self._opened = self._open()
 
     def search(self, most_states: int, deadline: float | None) -> int:
         """Find the optimum and prove it, or stop at a limit; returns why it stopped."""
@@ -123,9 +126,13 @@ class _Core:
     def chosen(self) -> Ints:
         """Option of every block in the incumbent."""
         chosen = self._base.copy()
-        for option in self._changes:
-            chosen[np.searchsorted(self._data.start, option, side="right") - 1] = option
+        chosen[self._changed] = self._changes
         return chosen
+
+    @property
+    def _changed(self) -> Ints:
+        """Blocks that the incumbent changes, in the order of `_changes`."""
+        return np.searchsorted(self._data.start, self._changes, side="right") - 1
 
     @property
     def bound(self) -> int:
@@ -138,13 +145,13 @@ class _Core:
         """Let the earlier of two interchangeable items stand at the richer level.
 
         Only blocks that were open at first can differ although they are equal: all others are settled
-        by their content alone.
+        by their content alone. Equal blocks at one option have one key.
         """
-        if not self._changes:
+        if not self._changes or (self._distinct and not self._lost):
             return
         start, tokens, value = self._data.start, self._data.tokens, self._data.value
         free = np.sort(self._opened[self._opened < len(self._data.free)])
-        moved = start[np.searchsorted(start, self._changes, side="right") - 1]
+        moved = start[self._changed]
         head = tokens[start[free]], value[start[free]]
         alike: dict[tuple[bytes, bytes], list[int]] = {}
         for pair in set(zip(tokens[moved].tolist(), value[moved].tolist(), strict=True)):
@@ -170,7 +177,9 @@ class _Core:
         key = self._key[opened]
         order = np.argsort(key, kind="stable")
         opened, key = opened[order], key[order]
-        if (key[1:] != key[:-1]).all():
+        if not self.made:
+            self._distinct = bool((key[1:] != key[:-1]).all())
+        if self._distinct:
             return opened
         takes = self._data.tokens[self._nearest[opened]] > self._data.tokens[self._base[opened]]
         turn = np.where(takes, np.cumsum(takes), np.cumsum(~takes))
@@ -178,10 +187,8 @@ class _Core:
 
     def _grow(self, core: Ints, most_states: int, deadline: float | None, enough: int | None = None) -> int:
         """Decide the blocks of a core, or stop at a limit or after so many states as are enough."""
-        key, size = self._key[core], int((self._data.start[core + 1] - self._data.start[core]).sum())
-        first, up, down = np.zeros(len(core) + 1, np.int64), np.empty_like(core), np.empty_like(core)
-        option, loss = np.empty(size, np.int64), np.empty(size, np.int64)
-        self._kernels.gather(*self._given, self._base, core, self._limit, first, option, loss, up, down)
+        key = self._key[core]
+        first, option, loss, up, down = self._kernels.gather(*self._given, self._base, core, self._limit)
         parent, change = np.zeros(1024, np.int32), np.zeros(1024, np.int32)
         change[1] = _INCUMBENT
         zero = np.zeros(1, np.int64)
@@ -200,7 +207,7 @@ class _Core:
             elif time.perf_counter() >= deadline:
                 break
         _, prefix, weight, worth, _, _, parent, change, _, gain, extra, found = state
-        if len(weight):
+        if why != DONE:
             self._least = int((self._dual.a * weight - self._dual.b * worth).min()) + int(prefix)
         if change[found] != _INCUMBENT:
             self._gain, self._extra, self._changes = int(gain), int(extra), []

@@ -50,76 +50,46 @@ def survey(
         Sum of the least tokens; tokens of the best options; sum of the largest value gains over the
         cheapest options; largest absolute value; the steps (gcd) in which tokens and values move.
     """
-    floor = 0
+    floor, heavy, gains, largest, token_step, value_step = 0, 0, 0, 0, 0, 0
     for i in range(len(start) - 1):
-        low = FAR
-        for j in range(start[i], start[i + 1]):
-            low = min(low, tokens[j])
+        first = start[i]
+        low, cheap, top, light, chosen = tokens[first], value[first], value[first], tokens[first], first
+        for j in range(first, start[i + 1]):
+            w, p = tokens[j], value[j]
+            largest = max(largest, abs(p))
+            if w < low or (w == low and p > cheap):
+                low, cheap = w, p
+            if p > top or (p == top and w < light):
+                top, light, chosen = p, w, j
         least[i] = low
-        floor += low
-    room = budget - floor
-    heavy, gains, largest, token_step, value_step = 0, 0, 0, 0, 0
-    for i in range(len(start) - 1):
-        low, cheap, top = least[i], -FAR, -FAR
-        chosen = -1
-        for j in range(start[i], start[i + 1]):
-            largest = max(largest, abs(value[j]))
-            if tokens[j] == low and value[j] > cheap:
-                cheap = value[j]
-            if tokens[j] - low <= room and (
-                value[j] > top or (value[j] == top and tokens[j] < tokens[chosen])
-            ):
-                top = value[j]
-                chosen = j
         best[i] = chosen
-        if chosen < 0:
-            continue
-        heavy += tokens[chosen]
+        floor += low
+        heavy += light
         gains += top - cheap
         if token_step != 1 or value_step != 1:
-            for j in range(start[i], start[i + 1]):
-                if tokens[j] - low <= room:
-                    token_step = gcd(tokens[j] - low, token_step)
-                    value_step = gcd(abs(value[j] - cheap), value_step)
+            for j in range(first, start[i + 1]):
+                token_step = gcd(abs(tokens[j] - low), token_step)
+                value_step = gcd(abs(value[j] - cheap), value_step)
     return floor, heavy, gains, largest, max(token_step, 1), max(value_step, 1)
 
 
 def score(
-    start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, b: int, blocks: Ints,
-    count: int, weights: Ints,
+    start: Given, tokens: Given, value: Given, least: Ints, cap: int, a: int, a2: int, b: int, blocks: Ints,
+    count: int, weights: Ints, worths: Ints, weights2: Ints, worths2: Ints,
 ) -> tuple[int, int]:  # fmt: skip
-    """Return tokens and value of the best options at a / b; fills `weights` with their tokens."""
-    weight, worth = 0, 0
+    """Find the best options at a / b and at a2 / b in one pass over the data.
+
+    Fills tokens and value of them, block by block, and returns both sums of tokens.
+    """
+    weight, weight2 = 0, 0
     for k in range(count):
-        i = blocks[k]
-        low = least[i]
-        top, light, gain = -FAR, 0, 0
-        for j in range(start[i], start[i + 1]):
-            w = tokens[j] - low
-            if w <= room:
-                s = b * value[j] - a * w
-                if s > top or (s == top and w < light):
-                    top, light, gain = s, w, value[j]
-        weights[k] = light
-        weight += light
-        worth += gain
-    return weight, worth
-
-
-def score_twice(
-    start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, a2: int, b: int, blocks: Ints,
-    weights: Ints, weights2: Ints,
-) -> tuple[int, int, int, int]:  # fmt: skip
-    """Do what `score` does at a / b and a2 / b in one pass over the data."""
-    weight, worth, weight2, worth2 = 0, 0, 0, 0
-    for k in range(len(blocks)):
         i = blocks[k]
         low = least[i]
         top, light, gain = -FAR, 0, 0
         top2, light2, gain2 = -FAR, 0, 0
         for j in range(start[i], start[i + 1]):
             w = tokens[j] - low
-            if w <= room:
+            if w <= cap:
                 p = value[j]
                 s = b * p - a * w
                 if s > top or (s == top and w < light):
@@ -127,24 +97,24 @@ def score_twice(
                 s = b * p - a2 * w
                 if s > top2 or (s == top2 and w < light2):
                     top2, light2, gain2 = s, w, p
-        weights[k], weights2[k] = light, light2
+        weights[k], worths[k], weights2[k], worths2[k] = light, gain, light2, gain2
         weight += light
-        worth += gain
         weight2 += light2
-        worth2 += gain2
-    return weight, worth, weight2, worth2
+    return weight, weight2
 
 
 def multiplier(
-    start: Given, tokens: Given, value: Given, least: Ints, room: int, b: int, top: int, blocks: Ints,
-    below: int, above: int,
+    start: Given, tokens: Given, value: Given, least: Ints, cap: int, room: int, b: int, top: int,
+    blocks: Ints, below: int, above: int,
 ) -> tuple[int, int, Ints]:  # fmt: skip
     """Find the smallest a whose best options fit the room.
 
     Parameters
     ----------
+    cap
+        Options that take more tokens than this are no candidates.
     top
-        An a that is large enough for sure; at a = 0 the best options must not fit.
+        An a that is large enough for sure; at a = 0 the best options should not fit.
     blocks
         Blocks that count.
     below, above
@@ -158,53 +128,72 @@ def multiplier(
     """
     open_ = blocks.copy()
     count = len(blocks)
-    at_low, at_high, trial = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
+    # Tokens and value of the best options: at both ends of the bracket, and at a pair of trials.
+    low_w, low_p, high_w, high_p, x_w, x_p, y_w, y_p = (
+        np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64),
+        np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64),
+        np.empty(count, np.int64), np.empty(count, np.int64),
+    )  # fmt: skip
     low, high = below, above
-    low_weight, low_worth, high_weight, high_worth = score_twice(
-        start, tokens, value, least, room, low, high, b, open_, at_low, at_high
+    low_weight, high_weight = score(
+        start, tokens, value, least, cap, low, high, b, open_, count, low_w, low_p, high_w, high_p
     )
     if low_weight <= room:
-        high, high_weight, high_worth = low, low_weight, low_worth
-        at_low, at_high = at_high, at_low
-        low = 0
-        low_weight, low_worth = score(start, tokens, value, least, room, low, b, open_, count, at_low)
-    if high_weight > room:
-        low, low_weight, low_worth = high, high_weight, high_worth
-        at_low, at_high = at_high, at_low
-        high = top
-        high_weight, high_worth = score(start, tokens, value, least, room, high, b, open_, count, at_high)
-    fixed_weight, fixed_worth = 0, 0
+        low, high = 0, below
+        low_weight, high_weight = score(
+            start, tokens, value, least, cap, low, high, b, open_, count, low_w, low_p, high_w, high_p
+        )
+    elif high_weight > room:
+        low, high = above, top
+        low_weight, high_weight = score(
+            start, tokens, value, least, cap, low, high, b, open_, count, low_w, low_p, high_w, high_p
+        )
+    fixed = 0
     turn = 0
     while True:
-        kept = 0
+        kept, gained = 0, 0
         for k in range(count):
-            if at_low[k] == at_high[k]:
-                fixed_weight += at_low[k]
+            if low_w[k] == high_w[k]:
+                fixed += low_w[k]
             else:
-                open_[kept], at_low[kept], at_high[kept] = open_[k], at_low[k], at_high[k]
+                gained += low_p[k] - high_p[k]
+                open_[kept] = open_[k]
+                low_w[kept], low_p[kept] = low_w[k], low_p[k]
+                high_w[kept], high_p[kept] = high_w[k], high_p[k]
                 kept += 1
-        if kept < count:
-            # What the open blocks do not explain of the worth belongs to the closed ones.
-            count = kept
-            _, part = score(start, tokens, value, least, room, high, b, open_, count, trial)
-            fixed_worth = high_worth - part
-        if high - low <= 1:
+        count = kept
+        if high - low <= 1 or count == 0:
             return high, high_weight, open_[:count]
-        # The chord between both vertices; now and then the middle, lest one end crawl.
-        a = b * (low_worth - high_worth) // (low_weight - high_weight)
-        if turn % 4 == 3:
-            a = low + (high - low) // 2
-        a = min(max(a, low + 1), high - 1)
-        weight, worth = score(start, tokens, value, least, room, a, b, open_, count, trial)
-        weight += fixed_weight
-        worth += fixed_worth
-        turn += 1
-        if weight > room:
-            low, low_weight, low_worth = a, weight, worth
-            at_low, trial = trial, at_low
+        if turn % 2 == 0 and high - low > 64:
+            # The tokens fall about linearly inside the bracket: try both sides of that guess.
+            part = (low_weight - room) / (low_weight - high_weight)
+            margin = (high - low) // 16
+            x = low + int(part * (high - low)) - margin
+            y = x + 2 * margin
         else:
-            high, high_weight, high_worth = a, weight, worth
-            at_high, trial = trial, at_high
+            # Where only one step is left between both ends, the chord is exact.
+            x = b * gained // (low_weight - high_weight)
+            y = x + 1
+        x = min(max(x, low + 1), high - 1)
+        y = min(max(y, x), high - 1)
+        x_weight, y_weight = score(
+            start, tokens, value, least, cap, x, y, b, open_, count, x_w, x_p, y_w, y_p
+        )
+        x_weight += fixed
+        y_weight += fixed
+        turn += 1
+        if x_weight <= room:
+            high, high_weight = x, x_weight
+            high_w, high_p, x_w, x_p = x_w, x_p, high_w, high_p
+        else:
+            low, low_weight = x, x_weight
+            low_w, low_p, x_w, x_p = x_w, x_p, low_w, low_p
+            if y_weight <= room:
+                high, high_weight = y, y_weight
+                high_w, high_p, y_w, y_p = y_w, y_p, high_w, high_p
+            else:
+                low, low_weight = y, y_weight
+                low_w, low_p, y_w, y_p = y_w, y_p, low_w, low_p
 
 
 def settle(
@@ -243,44 +232,62 @@ def settle(
             lost += top - (top_below - (tokens[richer] - low))
             base[i] = richer
     gain, extra, change = 0, 0, -1
+    gap = lost + a * left
     for i in range(len(start) - 1):
         low = least[i]
-        top, chosen = -FAR, -1
+        top, second, chosen, other = -FAR, -FAR, -1, -1
         for j in range(start[i], start[i + 1]):
             w = tokens[j] - low
             if w <= room:
                 s = b * value[j] - a * w
                 if s > top or (s == top and w < tokens[chosen] - low):
-                    top, chosen = s, j
+                    second, other, top, chosen = top, chosen, s, j
+                elif s > second:
+                    second, other = s, j
         if base[i] < 0:
             base[i] = chosen
+        elif base[i] != chosen:
+            second, other = top, chosen
         chosen = base[i]
-        near = FAR
-        nearest[i] = chosen
-        for j in range(start[i], start[i + 1]):
-            w = tokens[j] - low
-            if w <= room and j != chosen:
-                off = top - (b * value[j] - a * w)
-                if off < near:
-                    near = off
-                    nearest[i] = j
-                dw, dp = tokens[j] - tokens[chosen], value[j] - value[chosen]
-                if dw <= left and dp > 0 and (dp > gain or (dp == gain and dw < extra)):
-                    gain, extra, change = dp, dw, j
+        nearest[i] = chosen if other < 0 else other
+        near = FAR if other < 0 else top - second
         key[i] = near
+        if near <= gap:
+            for j in range(start[i], start[i + 1]):
+                dw, dp = tokens[j] - tokens[chosen], value[j] - value[chosen]
+                if (
+                    tokens[j] - low <= room
+                    and dw <= left
+                    and dp > 0
+                    and (dp > gain or (dp == gain and dw < extra))
+                ):
+                    gain, extra, change = dp, dw, j
+                    gap = lost + a * left - b * gain
     return left, lost, gain, extra, change
 
 
 def gather(
     start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, b: int, base: Ints, core: Ints,
-    most: int, first: Ints, option: Ints, loss: Ints, up: Ints, down: Ints,
-) -> int:  # fmt: skip
+    most: int,
+) -> tuple[Ints, Ints, Ints, Ints, Ints]:  # fmt: skip
     """Collect the open options of the core, block by block in the order given.
 
-    Fills `first` (options of core block k are ``first[k]:first[k + 1]``, its base option first),
-    `option` (index into the program's blocks), `loss`, and for every k the smallest loss a token by
-    which the blocks after k can still take on tokens (`up`, at most a) or give them back (`down`).
+    Returns
+    -------
+    first, option, loss, up, down
+        Options of core block k are ``first[k]:first[k + 1]``, its base option first; each as an index
+        into the blocks and its loss. For every k the smallest loss a token by which the blocks after
+        k can still take on tokens (`up`, at most a) or give them back (`down`).
     """
+    size = 0
+    for k in range(len(core)):
+        size += start[core[k] + 1] - start[core[k]]
+    first, option, loss = (
+        np.zeros(len(core) + 1, np.int64),
+        np.empty(size, np.int64),
+        np.empty(size, np.int64),
+    )
+    up, down = np.empty(len(core), np.int64), np.empty(len(core), np.int64)
     filled = 0
     for k in range(len(core)):
         i = core[k]
@@ -311,7 +318,7 @@ def gather(
                 rise = min(rise, loss[o] // dw)
             else:
                 fall = min(fall, loss[o] // -dw)
-    return filled
+    return first, option, loss, up, down
 
 
 def within(loss: int, spare: int, limit: int, rise: int, fall: int) -> bool:
@@ -519,6 +526,6 @@ def grow(
     )  # fmt: skip
 
 
-HELPERS = (gcd, score, score_twice, within, merge, merge_runs, compact)
+HELPERS = (gcd, score, within, merge, merge_runs, compact)
 """Called by the entry points, leaves first."""
 ENTRIES = (survey, multiplier, settle, gather, combine, grow)

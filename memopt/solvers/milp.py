@@ -23,12 +23,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memopt.errors import SolverFailed
-from memopt.program import Program, Selection
+from memopt.program import Ints, Program, Selection
 from memopt.solvers import backends
 from memopt.solvers.backends import Backend, Report
 from memopt.solvers.protocol import Answer, Limit
 
 _MOST_VALUE = 10**12
+_INTEGRAL = 1e-5
+"""How far a variable may be off an integer; more is no answer."""
 _SPARE = 1e-6
 """Share of a bound by which it is raised: a bound of doubles may be a little too low."""
 
@@ -67,13 +69,14 @@ class Milp:
         backend = backends.find(self.backend)
         settings = {"backend": backend.name, "fewest_tokens": self.fewest_tokens, "time_limit": time_limit}
         if len(program) == 0:
-            return Answer(np.zeros(0, np.int64), bound=0, proof="nothing to decide", parameters=settings)
+            nothing = np.zeros(0, np.int64)
+            return Answer(nothing, bound=0, proof="nothing to decide", version=_pulp(), parameters=settings)
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         search = _Search(program, backend, deadline)
         report, selection = search.run(search.capacity)
         about: dict[str, Any] = {
             "claimed": report.status,
-            "version": f"{report.version}, PuLP {version('pulp')}",
+            "version": f"{report.version}, {_pulp()}",
             "parameters": report.parameters | settings,
         }
         proof = f"{report.version}: {report.status}, gap 0"
@@ -85,10 +88,39 @@ class Milp:
             proof = f"{report.version}: {report.status}, bound in doubles raised by a millionth"
             return Answer(selection, bound=search.bound(report), proof=proof, **about)
         value = int(program.value[selection].sum())
+        proved = False
         if self.fewest_tokens:
             selection, proved = search.lighten(selection)
             proof += f"; fewest tokens {'' if proved else 'not '}proved by lower budgets"
-        return Answer(selection, bound=value, proof=proof, **about)
+        return Answer(selection, bound=value, fewest=proved, proof=proof, **about)
+
+
+def limits(program: Program, most_tokens: int) -> tuple[Limit, Limit]:
+    """Return where a program stands against the limits of `Milp.solve`.
+
+    Parameters
+    ----------
+    most_tokens
+        The backend's; see `memopt.solvers.backends.MOST_TOKENS`.
+    """
+    step, weights = _in_steps(program.tokens)
+    capacity = min(program.budget // step, _most(program, weights))
+    largest = int(np.abs(_in_steps(program.value)[1]).max(initial=0))
+    return (
+        Limit(Milp.name, "capacity", max(capacity, int(weights.max(initial=0))), most_tokens),
+        Limit(Milp.name, "value", largest, _MOST_VALUE),
+    )
+
+
+def _in_steps(numbers: Ints) -> tuple[int, Ints]:
+    """Return the common divisor of numbers, and the numbers in units of it."""
+    step = int(np.gcd.reduce(numbers)) or 1
+    return step, numbers // step
+
+
+def _most(program: Program, weights: Ints) -> int:
+    """Return what the heaviest options of the items weigh together."""
+    return int(np.maximum.reduceat(weights, program.start[:-1]).sum()) if len(program) else 0
 
 
 @dataclass
@@ -106,28 +138,26 @@ class _Search:
 
     def __post_init__(self) -> None:
         program = self.program
-        self.token_step = int(np.gcd.reduce(program.tokens)) or 1
-        self.value_step = int(np.gcd.reduce(program.value)) or 1
-        self.weights = program.tokens // self.token_step
-        self.worths = program.value // self.value_step
-        most = int(np.maximum.reduceat(self.weights, program.start[:-1]).sum())
-        self.capacity = min(program.budget // self.token_step, most)
-        needed = max(self.capacity, int(self.weights.max()))
-        Limit(Milp.name, "capacity", needed, self.backend.most_tokens).check()
+        for limit in limits(program, self.backend.most_tokens):
+            limit.check()
+        self.value_step, self.worths = _in_steps(program.value)
+        token_step, self.weights = _in_steps(program.tokens)
+        self.capacity = min(program.budget // token_step, _most(program, self.weights))
         largest = int(np.abs(self.worths).max())
-        Limit(Milp.name, "value", largest, _MOST_VALUE).check()
         # Dividing doubles by a power of two loses nothing.
         self.unit = 1 << (largest // self.backend.largest_cost).bit_length()
         costs = (-self.worths / self.unit).tolist()
         self.problem, self.chosen, self.limit = _build(program, self.weights.tolist(), costs, self.capacity)
 
     def run(self, capacity: int) -> tuple[Report, Selection | None]:
-        """Return what the backend says at a budget of so many units, and the audited selection."""
+        """Return what the backend says at a budget of so many units, and the selection it found."""
         self.limit.changeRHS(capacity)
         left = None if self.deadline is None else max(self.deadline - time.perf_counter(), 0.0)
         report = self.backend.run(self.problem, left)
-        found = report.status in ("optimal", "feasible")
-        return report, self._selection() if found else None
+        selection = self._selection() if report.status in ("optimal", "feasible") else None
+        if selection is None and report.status == "optimal":
+            raise SolverFailed(Milp.name, f"{report.version} calls optimal what is no selection")
+        return report, selection
 
     def bound(self, report: Report) -> int | None:
         """Return the backend's bound in grid units, raised until it is safe and no proof of optimality."""
@@ -158,14 +188,17 @@ class _Search:
         return selection, True
 
     def _selection(self) -> Selection | None:
-        """Read the variables: None when unused, and integers only within a tolerance."""
+        """Read the variables, which are None when unused and integers only within a tolerance."""
         values = np.array([variable.varValue or 0.0 for variable in self.chosen])
         near = np.rint(values)
-        off = np.abs(values - near).max()
         options = np.flatnonzero(near == 1)
-        if off > 1e-5 or np.count_nonzero(near) != len(self.program) or len(options) != len(self.program):
-            raise SolverFailed(Milp.name, f"{self.backend.name} gave no integers (off by {off:.2g})")
-        return options
+        whole = bool((np.abs(values - near) <= _INTEGRAL).all())
+        one_an_item = len(options) == np.count_nonzero(near) == len(self.program)
+        return options if whole and one_an_item else None
+
+
+def _pulp() -> str:
+    return f"PuLP {version('pulp')}"
 
 
 def _build(

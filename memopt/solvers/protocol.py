@@ -21,6 +21,9 @@ class Answer:
         The solver proved that no selection exists.
     bound
         Proven upper bound on the value in grid units, or None when there is none.
+    fewest
+        Whether no selection of the same value has fewer tokens; read only where the selection
+        reaches the bound. False when a limit was hit before that was proved.
     proof
         How the bound was proved, in words; empty when nothing was proved.
     claimed
@@ -34,6 +37,7 @@ class Answer:
     selection: Selection | None
     infeasible: bool = False
     bound: int | None = None
+    fewest: bool = True
     proof: str = ""
     claimed: str = ""
     version: str = ""

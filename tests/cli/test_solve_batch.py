@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -208,14 +209,14 @@ def test_an_abandoned_batch_leaves_no_process() -> None:
     solved = solve_lines([json.dumps(STUCK).encode()] * 50, "dp", None, 2)
     next(solved)
     solved.close()
-    assert batch.active_children() == []
+    assert active_children() == []
 
 
 def test_a_process_that_dies_is_said_and_does_not_hang() -> None:
     def lines() -> Iterator[bytes]:
         while True:
             yield json.dumps(STUCK).encode() + b" " * 20_000
-            for child in batch.active_children():
+            for child in active_children():
                 child.kill()
 
     with pytest.raises(ChildProcessError, match="ended before its work was done"):

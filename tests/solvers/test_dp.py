@@ -371,3 +371,18 @@ def test_two_runs_give_the_same_answer():
     one, two = (DynamicProgram().solve(compiled(instance).program) for _ in range(2))
     assert np.array_equal(one.selection, two.selection)
     assert (one.bound, one.proof, one.parameters) == (two.bound, two.proof, two.parameters)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_of_interchangeable_items_the_earlier_id_stands_at_the_richer_level(form):
+    levels = {"raw": {"tokens": 10, "utility": 3}, "summary": {"tokens": 5, "utility": "1.5"}}
+    last = {"raw": {"tokens": 10, "utility": 3}, "summary": {"tokens": 5, "utility": "1.51"}}
+    ids = ["b", "c", "a"]
+    declared = {"budget": 35, "items": [{"id": name, "levels": levels} for name in ids]}
+    declared["items"].append({"id": "x", "levels": last})
+    assert solved(declared, form).choices == {name: "raw" for name in ids} | {"x": "summary"}
+    for budget in range(5, 36, 5):
+        declared["budget"] = budget
+        choices = solved(declared, form).choices
+        richness = [("raw", "summary", "delete").index(choices[name]) for name in sorted(ids)]
+        assert richness == sorted(richness)

@@ -1,0 +1,1 @@
+"""Benchmarks: subjects, peers and one driver; ratios measured side by side in one run."""

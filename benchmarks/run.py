@@ -1,0 +1,106 @@
+"""The driver: ``python -m benchmarks.run speed|end-to-end|first-run|locomo|all``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from memopt_cli.files import writing
+from rich.console import Console
+
+from benchmarks import agreement, end_to_end, first_run, locomo, speed
+from benchmarks.report import Report, load_average, summary
+from benchmarks.subjects import SPEED
+from memopt.errors import SolverMissing
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run benchmarks, print their tables and write the summary; returns the exit status."""
+    asked = _parser().parse_args(arguments)
+    names = list(COMMANDS) if asked.command == "all" else [asked.command]
+    out = asked.out or RESULTS / f"{asked.command}{'-quick' if asked.quick else ''}.json"
+    try:
+        with writing(str(out), asked.force) as file:
+            before = load_average()
+            reports = [report for name in names if (report := COMMANDS[name](asked)) is not None]
+            file.write(summary(reports, asked.quick, (before, load_average())))
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    console = Console()
+    for report in reports:
+        report.print(console)
+    console.print(f"written to {out}", highlight=False, soft_wrap=True)
+    return 0
+
+
+def _speed(asked: argparse.Namespace) -> Report:
+    quick = asked.quick
+    subjects = [
+        subject.at_most(asked.items, 1 if quick else None)
+        for subject in SPEED
+        if not quick or subject.items <= 100_000
+    ]
+    return speed.measure(subjects, 20.0 if quick else 60.0, 3 if quick else 5, _say)
+
+
+def _end_to_end(asked: argparse.Namespace) -> Report:
+    items = min(asked.items or 1_000, 1_000)
+    if asked.quick:
+        return end_to_end.measure(items, (1,), 20.0, 3)
+    return end_to_end.measure(items, (1, 2, 3), 60.0, 5)
+
+
+def _first_run(asked: argparse.Namespace) -> Report:
+    return first_run.measure(1 if asked.quick else 5, not asked.quick, _say)
+
+
+def _locomo(asked: argparse.Namespace) -> Report | None:
+    try:
+        conversations, count = locomo.load(asked.data), locomo.o200k()
+        return agreement.measure(
+            conversations[:1] if asked.quick else conversations, count, locomo.BUDGETS, _say
+        )
+    except FileNotFoundError:
+        _say(f"locomo is left out: there is no {asked.data}")
+    except (ImportError, SolverMissing) as error:
+        _say(f"locomo is left out: {error}")
+    return None
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], Report | None]] = {
+    "speed": _speed,
+    "end-to-end": _end_to_end,
+    "first-run": _first_run,
+    "locomo": _locomo,
+}
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser.add_argument("command", choices=(*COMMANDS, "all"))
+    parser.add_argument("--quick", action="store_true", help="fewer seeds, turns, sizes; shorter limits")
+    parser.add_argument("--items", type=_positive, metavar="N", help="no program gets more than N items")
+    parser.add_argument("--data", type=Path, default=locomo.DATA, help="the file locomo10.json")
+    parser.add_argument("--out", type=Path, help="JSON summary (default: benchmarks/results/COMMAND.json)")
+    parser.add_argument("--force", action="store_true", help="overwrite the summary if it exists")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

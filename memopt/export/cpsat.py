@@ -1,0 +1,44 @@
+"""CP-SAT's own model format: the very model that `memopt.solvers.cpsat` solves, with names.
+
+OR-Tools writes text and binary without loss; the JSON form is protobuf's of the same message.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+from memopt.export.linear import Linear
+from memopt.program import Program
+from memopt.solvers import cpsat
+
+
+def write(program: Program, model: Linear, ending: str) -> bytes:
+    """Return the file's content; ``ending`` is ``pb`` for binary, ``pbtxt`` for text.
+
+    Raises
+    ------
+    SolverMissing, SolverLimit
+        When OR-Tools is not installed, or CP-SAT cannot decide the program exactly.
+    """
+    built, _ = cpsat.build(program)
+    built.name = f"memopt program {model.digest}"
+    for variable, name in zip(built.proto.variables, model.names.options, strict=False):
+        variable.name = name  # constants may follow the options
+    budget, *others = model.rows
+    items, links = others[: len(program)], others[len(program) :]
+    for constraint, row in zip(built.proto.constraints, [*items, budget, *links], strict=True):
+        constraint.name = row.name
+    with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
+        path = Path(folder, f"model.{ending}")
+        if not built.export_to_file(str(path)):
+            raise OSError(f"OR-Tools could not write {path}")
+        return path.read_bytes()
+
+
+def as_json(binary: bytes) -> bytes:
+    """Return the JSON form of a binary model."""
+    message = import_module("ortools.sat.cp_model_pb2").CpModelProto.FromString(binary)
+    text: str = import_module("google.protobuf.json_format").MessageToJson(message, indent=1)
+    return f"{text}\n".encode()

@@ -1,0 +1,33 @@
+"""What can go wrong between turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memopt.errors import Fault, MemoptError
+
+
+class InvalidState(MemoptError):
+    """A stored state is broken: a key is missing, or its numbers contradict one another."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.what, self.reason = what, reason
+        super().__init__(f"the stored state of the {what} is broken: {reason}")
+
+
+class InvalidOutcome(MemoptError):
+    """An outcome cannot be credited; ``faults`` holds every fault found, nothing was counted."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        lines = [f"{len(self.faults)} fault{'s' if len(self.faults) != 1 else ''} in the outcome"]
+        lines += [f"  {fault.code}: {fault.message}" for fault in self.faults]
+        super().__init__("\n".join(lines))
+
+
+class FidelityViolation(MemoptError):
+    """A choice would give back what an item has lost; only a refresh may do that."""
+
+    def __init__(self, item: str, reason: str) -> None:
+        self.item, self.reason = item, reason
+        super().__init__(f"item {item!r}: {reason}; only a refresh lifts that")

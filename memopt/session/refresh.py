@@ -1,0 +1,110 @@
+"""Refresh: levels made anew from the archive by a fixed procedure, for the turns to come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from memopt.session.fidelity import FidelityLedger
+
+
+class Archive(Protocol):
+    """Where every original stays; nothing here ever deletes one."""
+
+    def ids(self) -> Iterable[str]:
+        """Return the ids of all items that have an original."""
+        ...
+
+    def original(self, item: str) -> str | None:
+        """Return the original text of an item, or None when there is none."""
+        ...
+
+
+class Compressor(Protocol):
+    """Makes one poorer level out of an original; the same text must give the same result."""
+
+    def __call__(self, text: str, /) -> str:
+        """Return the compressed text; empty when nothing of it is left."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """Levels made anew.
+
+    Attributes
+    ----------
+    texts
+        Item id to its texts by level, richest first; a level that came out empty is absent.
+    missing
+        Ids asked for that have no original: they stay capped.
+    """
+
+    texts: dict[str, dict[str, str]]
+    missing: tuple[str, ...]
+
+
+def reextract(
+    archive: Archive,
+    compressors: Mapping[str, Compressor],
+    ladder: tuple[str, ...],
+    items: Iterable[str] | None = None,
+) -> Refreshed:
+    """Make the levels of items from their originals.
+
+    The richest level is the original; every other one comes from the original, not from a richer
+    level, so that nothing accumulates from one refresh to the next.
+
+    Parameters
+    ----------
+    archive
+        Holds the originals.
+    compressors
+        Level name to its compressor; levels without one are absent.
+    ladder
+        Level names, richest first, without ``delete``.
+    items
+        Ids wanted, None = all of the archive.
+
+    Raises
+    ------
+    TypeError
+        When a compressor returns no text.
+    """
+    texts: dict[str, dict[str, str]] = {}
+    missing = []
+    for item in sorted(set(archive.ids() if items is None else items)):
+        original = archive.original(item)
+        if original is None:
+            missing.append(item)
+            continue
+        made = {ladder[0]: original}
+        for level in ladder[1:]:
+            text = compressors[level](original) if level in compressors else ""
+            if not isinstance(text, str):
+                raise TypeError(f"the compressor of {level!r} returned {type(text).__name__}, not text")
+            if text:
+                made[level] = text
+        texts[item] = made
+    return Refreshed(texts, tuple(missing))
+
+
+def refresh(
+    ledger: FidelityLedger,
+    turn: int,
+    archive: Archive,
+    compressors: Mapping[str, Compressor],
+    items: Iterable[str] | None = None,
+) -> tuple[FidelityLedger, Refreshed]:
+    """Make levels anew and open their items from the turn after `turn` on.
+
+    Neither the pressure queue nor the turn count is an argument: a refresh cannot reset them.
+
+    Returns
+    -------
+    tuple
+        The next ledger, and the levels made.
+    """
+    made = reextract(archive, compressors, ledger.ladder, items)
+    return ledger.refresh(turn, made.texts), made

@@ -1,0 +1,297 @@
+"""Memory Worth by id: outcomes in, counters, classes and confounded pairs out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from memopt.errors import Fault, as_read
+from memopt.session import counters
+from memopt.session.counters import LABELS, RETRIEVALS, Floats, Label, WorthRule
+from memopt.session.errors import InvalidOutcome, InvalidState
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryWorth:
+    """What is known of one memory.
+
+    Attributes
+    ----------
+    memory
+        Its id.
+    plus, minus
+        The two counters.
+    retrievals
+        Raw number of episodes in which it was in the context and an outcome came.
+    ratio
+        Memory Worth; 0.5 without evidence.
+    low, high
+        Interval of the ratio.
+    label
+        ``high``, ``low``, ``mixed`` or ``uncertain``.
+    lift
+        ratio / base rate; None without evidence or base rate. Association, not cause.
+    confounded
+        Memories it is (nearly) always retrieved with: the counts cannot tell them apart.
+    """
+
+    memory: str
+    plus: float
+    minus: float
+    retrievals: int
+    ratio: float
+    low: float
+    high: float
+    label: Label
+    lift: float | None
+    confounded: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        return asdict(self) | {"confounded": list(self.confounded)}
+
+
+@dataclass(frozen=True, slots=True)
+class Credited:
+    """What one outcome changed.
+
+    Attributes
+    ----------
+    weights
+        Memory to the weight it was credited with, in the order retrieved.
+    unexposed
+        Memories retrieved that were not in the context: not credited.
+    pairs
+        Pairs counted together, each sorted.
+    """
+
+    weights: dict[str, float]
+    unexposed: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+
+
+class Worth:
+    """Counters of the memories of a session.
+
+    Not immutable, unlike the machines beside it: `record` writes into the table, for a table of 10^5
+    memories is not copied for each outcome. It may hold any part of a session's memories: to add one
+    outcome under a lock, load the rows of that outcome, record, store the same rows.
+
+    Attributes
+    ----------
+    rule
+        How outcomes are weighed and judged.
+    overall
+        Row of all episodes in which any memory was in the context, each of weight 1: the base rate.
+    pairs
+        Episodes in which two memories were in the context together; pairs are sorted.
+    """
+
+    def __init__(self, rule: WorthRule | None = None, known: Iterable[str] = ()) -> None:
+        self.rule = WorthRule() if rule is None else rule
+        self.overall = counters.new_table(1)
+        self.pairs: dict[Pair, int] = {}
+        self._rows: dict[str, int] = {}
+        self._table = counters.new_table(16)
+        self.know(known)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, memory: str) -> bool:
+        return memory in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    @property
+    def table(self) -> Floats:
+        """The counters, shape ``[memories, 4]``, rows in the order the memories became known."""
+        return self._table[: len(self._rows)]
+
+    @property
+    def base_rate(self) -> float:
+        """Share of successes over all episodes with a memory in the context; 0.5 before the first."""
+        return float(counters.ratio(self.overall)[0])
+
+    @property
+    def episodes(self) -> int:
+        """Number of those episodes."""
+        return int(self.overall[0, RETRIEVALS])
+
+    def know(self, memories: Iterable[str]) -> None:
+        """Make memories known, without evidence; those known already stay as they are."""
+        for memory in memories:
+            self._rows.setdefault(memory, len(self._rows))
+        while len(self._rows) > len(self._table):
+            self._table = np.concatenate([self._table, counters.new_table(len(self._table))])
+
+    def counts(self, memory: str) -> tuple[float, float]:
+        """Return the two counters of a memory."""
+        plus, minus = self._table[self._rows[memory], :2].tolist()
+        return plus, minus
+
+    def record(
+        self,
+        retrieved: Sequence[str],
+        success: bool,
+        scores: Sequence[float] | None = None,
+        exposed: Collection[str] | None = None,
+    ) -> Credited:
+        """Credit an outcome to the memories that were in the context.
+
+        Recording the same outcome twice counts it twice: whoever stores events keeps their ids.
+
+        Parameters
+        ----------
+        retrieved
+            Ids, each once; none = nothing changes, not even the base rate.
+        success
+            Whether the episode succeeded.
+        scores
+            Retrieval scores (or given weights) beside `retrieved`, finite and >= 0; scaled over what
+            was exposed; all zero = uniform.
+        exposed
+            Ids truly in the context; None = all retrieved.
+
+        Raises
+        ------
+        InvalidOutcome
+            With every fault: ``unknown_memory``, ``duplicate_memory``, ``scores_missing``,
+            ``scores_length``, ``score_not_number``, ``score_negative``, ``success_not_boolean``.
+            Nothing is counted then.
+        """
+        faults = [*self._faults(retrieved, success, scores)]
+        if faults:
+            raise InvalidOutcome(faults)
+        seen = [index for index, name in enumerate(retrieved) if exposed is None or name in exposed]
+        names = [retrieved[index] for index in seen]
+        unexposed = tuple(name for name in retrieved if exposed is not None and name not in exposed)
+        if not names:
+            return Credited({}, unexposed)
+        given = scores is not None and self.rule.weights != "uniform"
+        weights = counters.retrieval_weights([scores[index] if given and scores else 1.0 for index in seen])
+        rows = [self._rows[name] for name in names]
+        counters.record(self._table, rows, weights, success, self.rule.half_life)
+        counters.record(self.overall, [0], 1.0, success, self.rule.half_life)
+        together = tuple(combinations(sorted(names), 2))
+        for pair in together:
+            self.pairs[pair] = self.pairs.get(pair, 0) + 1
+        return Credited(dict(zip(names, weights.tolist(), strict=True)), unexposed, together)
+
+    def confounded(self) -> list[tuple[Pair, float]]:
+        """Return pairs that are (nearly) always retrieved together, with their overlap, most first.
+
+        Only pairs seen together at least `WorthRule.least_evidence` times are told: with less, both
+        are uncertain anyhow.
+        """
+        pairs = [pair for pair, times in self.pairs.items() if times >= self.rule.least_evidence]
+        if not pairs:
+            return []
+        times = self._table[:, RETRIEVALS]
+        one, other = (times[[self._rows[pair[side]] for pair in pairs]] for side in (0, 1))
+        shares = counters.overlap([self.pairs[pair] for pair in pairs], one, other)
+        found = [
+            (pair, share)
+            for pair, share in zip(pairs, shares.tolist(), strict=True)
+            if share >= self.rule.overlap
+        ]
+        return sorted(found, key=lambda entry: (-entry[1], entry[0]))
+
+    def reports(self) -> list[MemoryWorth]:
+        """Return what is known of every memory, in the order they became known."""
+        table = self.table
+        low, high = counters.interval(table, self.rule)
+        lifts = counters.lift(table, self.base_rate)
+        partners: dict[str, list[str]] = {}
+        for (one, other), _ in self.confounded():
+            partners.setdefault(one, []).append(other)
+            partners.setdefault(other, []).append(one)
+        columns = (counters.ratio(table), low, high, counters.classify(table, self.rule), lifts)
+        return [
+            MemoryWorth(
+                memory, row[0], row[1], int(row[RETRIEVALS]), share, least, most, LABELS[label],
+                None if math.isnan(lifted) else lifted, tuple(sorted(partners.get(memory, ()))),
+            )
+            for memory, row, share, least, most, label, lifted in zip(
+                self._rows, table.tolist(), *(column.tolist() for column in columns), strict=True
+            )
+        ]  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the state for JSON; floats survive it to the last bit."""
+        return {
+            "rule": asdict(self.rule),
+            "memories": dict(zip(self._rows, self.table.tolist(), strict=True)),
+            "overall": self.overall[0].tolist(),
+            "pairs": [[*pair, times] for pair, times in self.pairs.items()],
+        }
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> Worth:
+        """Return the state that `to_dict` wrote, or any part of its memories and pairs.
+
+        A memory may also be given by its two counters alone; its retrievals then weighed 1 each.
+
+        Raises
+        ------
+        InvalidState
+            When a key is missing or a number is negative or none.
+        """
+        try:
+            made = cls(WorthRule(**state["rule"]), state["memories"])
+            rows = [_row(values) for values in state["memories"].values()]
+            made._table[: len(rows)] = np.array(rows).reshape(-1, 4)
+            made.overall[0] = _row(state["overall"])
+            made.pairs = {(one, other): int(times) for one, other, times in state["pairs"]}
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidState("worth", f"{type(error).__name__}: {error}") from None
+        return made
+
+    def _faults(
+        self, retrieved: Sequence[str], success: object, scores: Sequence[float] | None
+    ) -> Iterator[Fault]:
+        if not isinstance(success, (bool, np.bool_)):
+            message = f"success must be true or false, read {as_read(success)!r}"
+            yield Fault("success_not_boolean", message, field="success", read=as_read(success))
+        seen: dict[str, int] = {}
+        for index, name in enumerate(retrieved):
+            if name not in self._rows:
+                message = f"there is no memory {name!r}"
+                yield Fault("unknown_memory", message, name, field="retrieved", index=index, read=name)
+            if name in seen:
+                message, places = f"memory {name!r} is retrieved more than once", (seen[name], index)
+                yield Fault("duplicate_memory", message, name, field="retrieved", index=places, read=name)
+            seen.setdefault(name, index)
+        if scores is None:
+            if self.rule.weights == "given" and retrieved:
+                yield Fault("scores_missing", "the rule wants weights to be given", field="scores")
+            return
+        if len(scores) != len(retrieved):
+            message = f"there are {len(scores)} scores for {len(retrieved)} memories"
+            yield Fault("scores_length", message, field="scores", read=len(scores))
+        for index, score in enumerate(scores):
+            owner = retrieved[index] if index < len(retrieved) else None
+            number = isinstance(score, (int, float, np.number)) and not isinstance(score, bool)
+            if not number or not math.isfinite(score):
+                message = f"the score of {owner!r} must be a finite number, read {as_read(score)!r}"
+                yield Fault("score_not_number", message, owner, None, "scores", index, as_read(score))
+            elif score < 0:
+                message = f"the score of {owner!r} must be >= 0, read {as_read(score)!r}"
+                yield Fault("score_negative", message, owner, None, "scores", index, as_read(score))
+
+
+def _row(values: Sequence[float]) -> list[float]:
+    row = [float(value) for value in values]
+    if len(row) == 2:
+        row += [sum(row), sum(row)]
+    if len(row) != 4 or not all(math.isfinite(value) and value >= 0 for value in row):
+        raise ValueError(f"counters must be four numbers >= 0, read {list(values)}")
+    return row

@@ -1,0 +1,1 @@
+"""Texts: words and sentences, and compressors that need no language model."""

@@ -1,0 +1,149 @@
+"""Sentences and terms of a text in any script, by rules alone."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+Terms = Callable[[str], list[str]]
+"""Returns the terms of a text in order, with repeats."""
+
+LONGEST = 240
+"""Longer sentences (in characters) are cut at a comma or a space: logs have no full stops."""
+
+HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Characters written without spaces between words: Chinese ideographs and Japanese kana."""
+
+_RUN = re.compile(rf"[{HAN}]+|[^\W{HAN}]+(?:[.'-][^\W{HAN}]+)*")
+_IS_HAN = re.compile(rf"[{HAN}]")
+_END = re.compile(
+    r"(?<=[.!?])\s+|(?<=[.!?][\"'”’)\]])\s+|(?<=[。！？；…])(?![。！？；…”’」』）])|(?<=[。！？…][”’」』）])"
+)
+_ABBREVIATION = re.compile(r"(?:\b[A-Za-z]|\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|No|Fig|e\.g|i\.e|approx))\.$")
+_CUT = re.compile(r"[,;:，、；：\s](?=[^,;:，、；：\s]*$)")
+
+_ENDING = re.compile(r"(?:n't|'(?:s|d|ll|ve|re|m))$")
+_ENGLISH = """
+a about after again all also am an and any are as at be because been before being but by ca can could did
+do does doing down each few for from further get got had has have having he her here hers him his how i
+if in into is it its just let like me more most my no nor not now of off on once only or other our out
+over own really same she should so some such than that the their them then there these they this those
+through to too under until up very was we were what when where which while who whom why will with wo
+would yeah yes you your
+"""
+_FUNCTION_WORDS = frozenset(_ENGLISH.split())
+_FUNCTION_CHARACTERS = frozenset("的了着吗呢吧啊么们是在和与我你他她它这那就也都很のはがをにでとも")
+
+
+class Sentence(NamedTuple):
+    """A sentence, and the number of the line it stands in."""
+
+    text: str
+    line: int
+
+
+def sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text in order, stripped, none empty; a line break always ends one."""
+    return [
+        Sentence(piece, number)
+        for number, line in enumerate(text.splitlines())
+        for sentence in _of_line(line)
+        for piece in _no_longer_than(sentence, LONGEST)
+    ]
+
+
+def join(kept: list[Sentence]) -> str:
+    """Return sentences as a text: lines as they were, a space between sentences unless in Chinese."""
+    parts: list[str] = []
+    for before, sentence in zip([None, *kept], kept, strict=False):
+        if before is not None:
+            parts.append("\n" if before.line != sentence.line else _between(before.text, sentence.text))
+        parts.append(sentence.text)
+    return "".join(parts)
+
+
+def terms(text: str) -> list[str]:
+    """Return the terms of a text in order: lower-case words, and bigrams of Chinese characters.
+
+    Words that carry no content (English, Chinese and Japanese function words) are left out.
+    """
+    found: list[str] = []
+    for run in _RUN.findall(_normal(text)):
+        if not _IS_HAN.match(run):
+            found += _content(run)
+        elif len(run) == 1:
+            found += [] if run in _FUNCTION_CHARACTERS else [run]
+        else:
+            found += [
+                run[at : at + 2]
+                for at in range(len(run) - 1)
+                if _FUNCTION_CHARACTERS.isdisjoint(run[at : at + 2])
+            ]
+    return found
+
+
+def jieba_terms() -> Terms:
+    """Return a function like `terms` that cuts Chinese into words by jieba.
+
+    Raises
+    ------
+    ImportError
+        When jieba is not installed; the message names the extra.
+    """
+    try:
+        jieba: Any = import_module("jieba")
+    except ImportError:
+        raise ImportError("cutting by jieba needs it installed: pip install 'memopt[chinese]'") from None
+    cutter = jieba.Tokenizer()
+
+    def cut(text: str) -> list[str]:
+        found: list[str] = []
+        for run in _RUN.findall(_normal(text)):
+            if _IS_HAN.match(run):
+                found += [word for word in cutter.lcut(run) if not _FUNCTION_CHARACTERS.issuperset(word)]
+            else:
+                found += _content(run)
+        return found
+
+    return cut
+
+
+def _normal(text: str) -> str:
+    """Return a text in which one term is written one way: folded width and case, plain apostrophes."""
+    return text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower().replace("’", "'")
+
+
+def _content(word: str) -> list[str]:
+    plain = _ENDING.sub("", word)
+    short = len(plain) == 1 and not plain.isdigit()
+    return [] if short or plain in _FUNCTION_WORDS else [plain]
+
+
+def _of_line(line: str) -> Iterator[str]:
+    begun = ""
+    for piece in _END.split(line):
+        begun = f"{begun} {piece}" if begun else piece
+        if not _ABBREVIATION.search(begun):
+            if begun.strip():
+                yield begun.strip()
+            begun = ""
+    if begun.strip():
+        yield begun.strip()
+
+
+def _no_longer_than(sentence: str, longest: int) -> Iterator[str]:
+    while len(sentence) > longest:
+        cut = _CUT.search(sentence[:longest])
+        end = cut.end() if cut and cut.start() else longest
+        yield sentence[:end].strip()
+        sentence = sentence[end:].strip()
+    if sentence:
+        yield sentence
+
+
+def _between(before: str, after: str) -> str:
+    """Return what stands between two sentences of a line: nothing where either side is Chinese."""
+    return "" if not before[-1].isascii() and (_IS_HAN.match(after) or before[-1] in "。！？；…") else " "

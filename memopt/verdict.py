@@ -1,0 +1,199 @@
+"""What the answers of several solvers to one program amount to.
+
+A solver is believed in nothing but its selection, recomputed. What it says beyond that is a claim (a
+bound, fewest tokens, infeasibility), and one better selection refutes it. Integers are compared with
+``==``: there is no tolerance anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from memopt.allocation import decimal_text
+from memopt.program import Program, Selection
+
+Kind = Literal["equal", "differ", "unproven", "invalid", "infeasible"]
+Status = Literal["optimal", "feasible", "infeasible", "unknown", "invalid", "refused", "failed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What one solver answered, recomputed.
+
+    Attributes
+    ----------
+    solver, version, parameters
+        Who answered, and with what parameters, as read back.
+    status
+        ``optimal``: the selection reaches the claimed bound; ``feasible``: it does not, or there is no
+        bound; ``infeasible``: claimed; ``unknown``: no selection and no claim; ``invalid``: the
+        selection breaks a constraint; ``refused``: the program is beyond a limit; ``failed``.
+    selection
+        Option index an item; None when there is none, or what was given is not one option an item.
+    value, tokens
+        Recomputed, in grid units and in tokens; None without a selection.
+    bound, fewest, proof
+        Claimed: the bound in grid units, whether no selection of that value has fewer tokens, and how
+        that is proved.
+    limit
+        Name of the limit for which the program was refused.
+    reason
+        Why the status is ``unknown``, ``invalid``, ``refused`` or ``failed``.
+    seconds
+        Wall time.
+    """
+
+    solver: str
+    status: Status
+    seconds: float
+    version: str = ""
+    selection: Selection | None = None
+    value: int | None = None
+    tokens: int | None = None
+    bound: int | None = None
+    fewest: bool = False
+    proof: str = ""
+    limit: str | None = None
+    reason: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def proved(self) -> bool:
+        """Whether a proof is claimed: of the optimum and its fewest tokens, or of infeasibility."""
+        return self.status == "infeasible" or (self.status == "optimal" and self.fewest)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The answers of several solvers side by side, and what they amount to.
+
+    Attributes
+    ----------
+    kind
+        ``equal``: all prove the same value and tokens; ``infeasible``: all prove that there is no
+        selection; ``differ``: a selection refutes somebody's claim; ``invalid``: a selection breaks a
+        constraint; ``unproven``: nothing is refuted, but somebody proves nothing.
+    reason
+        The verdict in words.
+    program
+        What was solved.
+    answers
+        Every solver's, in the order asked.
+    """
+
+    kind: Kind
+    reason: str
+    program: Program
+    answers: tuple[Checked, ...]
+
+    @property
+    def refuted(self) -> bool:
+        """Whether a solver is shown to be wrong."""
+        return self.kind in ("differ", "invalid")
+
+    @property
+    def value(self) -> str | None:
+        """Largest value that a selection reaches, as an exact decimal string in utility."""
+        best = _best(self.answers)
+        return None if best is None else self._decimal(best.value)
+
+    @property
+    def tokens(self) -> int | None:
+        """Fewest tokens with which a selection reaches the value."""
+        best = _best(self.answers)
+        return None if best is None else best.tokens
+
+    def choices(self, answer: Checked) -> dict[str, str]:
+        """Return the level name of every item in an answer; empty when it has no selection."""
+        if answer.selection is None:
+            return {}
+        levels = self.program.levels(answer.selection).tolist()
+        return {
+            item: self.program.ladder[level] for item, level in zip(self.program.ids, levels, strict=True)
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the verdict object of ``--json``."""
+        return {
+            "verdict": self.kind,
+            "reason": self.reason,
+            "value": self.value,
+            "tokens": self.tokens,
+            "digest": self.program.digest,
+            "answers": [
+                {
+                    "solver": answer.solver,
+                    "version": answer.version,
+                    "value": self._decimal(answer.value),
+                    "tokens": answer.tokens,
+                    "status": answer.status,
+                    "bound": self._decimal(answer.bound),
+                    "proof": answer.proof,
+                    "limit": answer.limit,
+                    "reason": answer.reason,
+                    "seconds": round(answer.seconds, 6),
+                    "parameters": answer.parameters,
+                }
+                for answer in self.answers
+            ],
+        }
+
+    def _decimal(self, units: int | None) -> str | None:
+        return None if units is None else decimal_text(units, self.program.scale)
+
+
+def judge(program: Program, answers: Sequence[Checked]) -> Verdict:
+    """Compare the checked answers to a program; constraints first, then refutations, then proofs."""
+    kind, reason = _compare(program, answers)
+    return Verdict(kind, reason, program, tuple(answers))
+
+
+def _compare(program: Program, answers: Sequence[Checked]) -> tuple[Kind, str]:
+    broken = [f"{answer.solver}'s selection breaks a constraint: {answer.reason}"
+              for answer in answers if answer.status == "invalid"]  # fmt: skip
+    if broken:
+        return "invalid", "; ".join(broken)
+    best, solvers = _best(answers), _listed([answer.solver for answer in answers])
+    if best is not None:
+        worth = f"{decimal_text(best.value or 0, program.scale)} in {best.tokens:,} tokens"
+        refuted = [claim for claim in (_refuted(answer, best, program.scale) for answer in answers) if claim]
+        if refuted:
+            return "differ", f"{best.solver} selects {worth}, which refutes {_listed(refuted)}"
+    unproved = [_lacking(answer) for answer in answers if not answer.proved]
+    if unproved:
+        return "unproven", "; ".join(unproved)
+    if best is None:
+        return "infeasible", f"{solvers} prove that there is no selection"
+    return "equal", f"{solvers} prove the same optimum, {worth}"
+
+
+def _best(answers: Sequence[Checked]) -> Checked | None:
+    """Return the feasible answer of the largest value, then of the fewest tokens, then the first."""
+    feasible = [answer for answer in answers if answer.value is not None and answer.status != "invalid"]
+    return max(feasible, key=lambda answer: (answer.value, -(answer.tokens or 0)), default=None)
+
+
+def _refuted(answer: Checked, best: Checked, scale: int) -> str:
+    """Return which claim of an answer the best selection refutes, or nothing."""
+    if answer.status == "infeasible":
+        return f"{answer.solver}'s claim that there is none"
+    if answer.bound is not None and best.value is not None and answer.bound < best.value:
+        return f"{answer.solver}'s claim that none is worth more than {decimal_text(answer.bound, scale)}"
+    if answer.proved and (best.tokens or 0) < (answer.tokens or 0):
+        return f"{answer.solver}'s claim that none of that value has fewer than {answer.tokens:,} tokens"
+    return ""
+
+
+def _lacking(answer: Checked) -> str:
+    if answer.status == "feasible":
+        return f"{answer.solver} proves no optimum"
+    if answer.status == "optimal":
+        return f"{answer.solver} does not prove that the tokens are the fewest"
+    return answer.reason
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

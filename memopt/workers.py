@@ -1,0 +1,107 @@
+"""Work in several processes: sent in chunks, given back in order, ended by Ctrl-C without a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.process import BaseProcess
+from threading import Thread
+from typing import TypeVar
+
+CHUNK_SECONDS = 0.075
+"""Work sent to a process at a time: enough to hide the sending, little enough to stay in order."""
+WAITING_PER_JOB = 3
+
+Unit = TypeVar("Unit")
+Chunk = TypeVar("Chunk")
+Done = TypeVar("Done")
+
+
+class Pace:
+    """How much makes a chunk of `CHUNK_SECONDS`, learnt from the chunks that came back.
+
+    Attributes
+    ----------
+    size
+        Units of work to send next, whatever the unit is.
+    """
+
+    def __init__(self, first: int, most: int) -> None:
+        self.size, self._most = first, most
+
+    def learn(self, size: int, seconds: float) -> None:
+        """Take in that so many units took so long."""
+        if seconds > 0:
+            self.size = min(self._most, max(1, int(size / seconds * CHUNK_SECONDS)))
+
+
+def chunked(units: Iterable[Unit], pace: Pace, size: Callable[[Unit], int]) -> Iterator[list[Unit]]:
+    """Yield as many units at a time as the pace asks for, measured by their sizes."""
+    chunk: list[Unit] = []
+    held = 0
+    for unit in units:
+        chunk.append(unit)
+        held += size(unit)
+        if held >= pace.size:
+            yield chunk
+            chunk, held = [], 0
+    if chunk:
+        yield chunk
+
+
+def in_processes(chunks: Iterable[Chunk], work: Callable[[Chunk], Done], jobs: int) -> Generator[Done]:
+    """Yield the work done on every chunk, in order; only a few chunks are held at a time.
+
+    Processes are spawned, so ``work`` and all it takes and gives must be picklable. They end when the
+    iterator does, however it ends.
+
+    Raises
+    ------
+    ChildProcessError
+        When a process dies.
+    """
+    waiting = deque[Future[Done]]()
+    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_follow_parent)
+    try:
+        for chunk in chunks:
+            with _interrupts_held_back():
+                waiting.append(pool.submit(work, chunk))
+            if len(waiting) == jobs * WAITING_PER_JOB:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise ChildProcessError("a process of the batch ended before its work was done") from None
+    except BaseException:
+        for child in active_children():
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _follow_parent() -> None:
+    """Leave Ctrl-C to the parent process, and end with it even if it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_after, args=[parent_process()], daemon=True).start()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let processes started inside be deaf to Ctrl-C from their first moment: the parent ends them."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from foreign import CONFLICT, PAIR, STUCK
+
+from memopt import Instance, compile
+from memopt.export.solution import Imported, import_solution
+
+BEST = ["x_a_b__delete", "x_c__delete", "x_d__raw"]
+
+
+def _imported(held: list[str], claimed: str = "", declared: Any = PAIR) -> Imported:
+    lines = [f"{name} 1" for name in held]
+    if claimed:
+        lines = ["Model status", claimed, "# Primal solution values", "Feasible", "# Columns", *lines]
+    return import_solution(compile(Instance.model_validate(declared)), "\n".join(lines).encode())
+
+
+def test_an_optimal_selection_is_told_with_its_numbers():
+    told = _imported(BEST, "Optimal").to_dict()
+    assert told["verdict"] == "optimal"
+    assert told["wrong"] is False
+    assert told["choices"] == {"a b": "delete", "c": "delete", "d": "raw"}
+    assert (told["value"], told["tokens"], told["budget"]) == ("0.000000000", 0, 9)
+    assert (told["optimum"], told["distance"], told["tokens_more"]) == ("0.000000000", "0.000000000", 0)
+    assert (told["feasible"], told["broken"], told["format"], told["claimed"]) == (
+        True,
+        [],
+        "highs",
+        "Optimal",
+    )
+
+
+ROOM = PAIR | {"budget": 10}
+
+
+@pytest.mark.parametrize(
+    ("claimed", "wrong"), [("Optimal", True), ("optimal", True), ("Time limit reached", False), ("", False)]
+)
+def test_a_worse_selection_is_wrong_only_if_it_is_said_to_be_optimal(claimed: str, wrong: bool):
+    imported = _imported(["x_a_b__keywords", "x_c__raw", "x_d__raw"], claimed, ROOM)
+    told = imported.to_dict()
+    assert (told["verdict"], told["wrong"]) == ("suboptimal", wrong)
+    assert (told["value"], told["optimum"], told["distance"]) == ("0.000000000", "4.000000000", "4.000000000")
+    assert told["tokens_more"] == 3 - 10
+
+
+def test_every_broken_constraint_is_named():
+    told = _imported(["x_a_b__raw", "x_c__delete", "x_d__raw"], "Optimal", PAIR | {"budget": 7}).to_dict()
+    assert (told["verdict"], told["wrong"], told["feasible"]) == ("broken", True, False)
+    assert [broken.partition(":")[0] for broken in told["broken"]] == ["budget", "group"]
+    assert (told["value"], told["tokens"]) == ("3.000000000", 8)
+    assert told["distance"] is None
+
+
+def test_a_selection_for_an_infeasible_program_is_broken():
+    imported = _imported(["x_rule__raw", "x_x__delete"], "Optimal", STUCK)
+    assert (imported.verdict, imported.wrong) == ("broken", True)
+    assert imported.to_dict()["optimum"] is None
+
+
+@pytest.mark.parametrize("declared", [STUCK, CONFLICT], ids=["stuck", "conflict"])
+def test_a_solver_that_says_infeasible_may_be_right(declared: Any):
+    imported = _imported([], "Infeasible", declared)
+    assert (imported.verdict, imported.wrong, imported.to_dict()["choices"]) == ("infeasible", False, {})
+
+
+def test_a_solver_that_says_infeasible_may_be_wrong():
+    imported = _imported([], "Infeasible")
+    assert (imported.verdict, imported.wrong) == ("refuted", True)
+
+
+def test_where_only_a_bound_is_known_nothing_is_called_suboptimal(monkeypatch: pytest.MonkeyPatch):
+    """The state limit of the solver is set so low that it stops with a gap."""
+    from memopt.families import generate
+    from memopt.solvers.dp import DynamicProgram
+
+    instance = generate("strongly-correlated", 60, 1)
+    compiled = compile(instance)
+    from memopt.export import solution
+    from memopt.solve import solve_compiled
+
+    monkeypatch.setattr(solution, "solve_compiled", lambda one: solve_compiled(one, DynamicProgram(2)))
+    names = [f"x_{name}__delete 1" for name in compiled.program.ids]
+    imported = import_solution(compiled, "\n".join(names).encode())
+    assert imported.best.status == "feasible"
+    assert (imported.verdict, imported.wrong) == ("unproven", False)
+    assert imported.to_dict()["distance"] == imported.best.bound
