@@ -18,7 +18,7 @@ from .output import emit, say
 if TYPE_CHECKING:
     from memopt.export import Export
 
-_FILES = {
+FILES = {
     "lp": "model.lp",
     "mps": "model.mps",
     "cpsat-text": "model.pbtxt",
@@ -35,7 +35,7 @@ _NAMES = "names.json"
 def export(
     file: Annotated[str, typer.Argument(metavar="FILE", help="Problem file, or - for standard input.")],
     form: Annotated[
-        str | None, typer.Option("--format", metavar="NAME", help=f"What to write: {', '.join(_FILES)}.")
+        str | None, typer.Option("--format", metavar="NAME", help=f"What to write: {', '.join(FILES)}.")
     ] = None,
     out: Annotated[
         str, typer.Option("--out", metavar="PATH", help="Write here instead of standard output.")
@@ -53,8 +53,8 @@ def export(
     """
     if (form is None) == (everything is None):
         raise typer.BadParameter("give either --format or --all", param_hint="--format")
-    if form is not None and form not in _FILES:
-        raise typer.BadParameter(f"it is one of {', '.join(_FILES)}", param_hint="--format")
+    if form is not None and form not in FILES:
+        raise typer.BadParameter(f"it is one of {', '.join(FILES)}", param_hint="--format")
     if everything is not None and out != files.STANDARD:
         raise typer.BadParameter("--all writes into its folder alone", param_hint="--out")
     from memopt.export import Export  # not loaded where another command runs
@@ -85,7 +85,7 @@ def _write_all(made: Export, folder: str, force: bool) -> None:
         def opened(name: str) -> BinaryIO:
             return all_or_none.enter_context(files.writing(os.path.join(folder, name), force))
 
-        targets = {form: opened(name) for form, name in _FILES.items()}
+        targets = {form: opened(name) for form, name in FILES.items()}
         opened(_NAMES).write(made.names())
         for form, target in targets.items():
             target.write(made.write(form))

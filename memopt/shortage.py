@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memopt.program import Program
+
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -43,17 +46,12 @@ def find_shortage(program: Program) -> Shortage | None:
     if len(program) == 0:
         return None
     present = program.level != program.deleted
-    can_leave = np.logical_or.reduceat(~present, program.start[:-1])
-    pinned = np.flatnonzero(~can_leave)
-    names = tuple(program.ids[i] for i in pinned.tolist())
-    forced = set(pinned.tolist())
-    for members in program.groups:
-        if forced.intersection(members):
-            forced.update(members)
+    pinned, forced = _must_stay(program, present)
+    names = tuple(program.ids[i] for i in pinned)
     conflict = _conflict(program, present, forced)
     if conflict:
         return Shortage("pinned_conflict", conflict, names, None, None)
-    least = sum(min(int(program.tokens[o]) for o in program.options(item) if present[o]) for item in forced)
+    least = _least(program, present, forced)
     if least <= program.budget:
         return None
     short = least - program.budget
@@ -64,7 +62,30 @@ def find_shortage(program: Program) -> Shortage | None:
     return Shortage("pinned_exceeds_budget", message, names, least, short)
 
 
-def _conflict(program: Program, present: np.ndarray[tuple[int], np.dtype[np.bool_]], forced: set[int]) -> str:
+def least_tokens(program: Program) -> int:
+    """Return the least tokens any selection of a program that has one needs; 0 without pins."""
+    if len(program) == 0:
+        return 0
+    present = program.level != program.deleted
+    return _least(program, present, _must_stay(program, present)[1])
+
+
+def _must_stay(program: Program, present: Mask) -> tuple[list[int], set[int]]:
+    """Return the pinned items in canonical order, and all that must stay with them."""
+    can_leave = np.logical_or.reduceat(~present, program.start[:-1])
+    pinned = np.flatnonzero(~can_leave).tolist()
+    forced = set(pinned)
+    for members in program.groups:
+        if forced.intersection(members):
+            forced.update(members)
+    return pinned, forced
+
+
+def _least(program: Program, present: Mask, forced: set[int]) -> int:
+    return sum(min(int(program.tokens[o]) for o in program.options(item) if present[o]) for item in forced)
+
+
+def _conflict(program: Program, present: Mask, forced: set[int]) -> str:
     for members in program.groups:
         if forced.intersection(members):
             for item in members:

@@ -8,14 +8,18 @@ from __future__ import annotations
 import tempfile
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memopt.export.linear import Linear
 from memopt.program import Program
 from memopt.solvers import cpsat
 
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel
 
-def write(program: Program, model: Linear, ending: str) -> bytes:
-    """Return the file's content; ``ending`` is ``pb`` for binary, ``pbtxt`` for text.
+
+def named_model(program: Program, model: Linear) -> CpModel:
+    """Return the CP-SAT model of a program, its variables and constraints named as in other formats.
 
     Raises
     ------
@@ -30,6 +34,11 @@ def write(program: Program, model: Linear, ending: str) -> bytes:
     items, links = others[: len(program)], others[len(program) :]
     for constraint, row in zip(built.proto.constraints, [*items, budget, *links], strict=True):
         constraint.name = row.name
+    return built
+
+
+def write(built: CpModel, ending: str) -> bytes:
+    """Return the content of a model file; ``ending`` is ``pb`` for binary, ``pbtxt`` for text."""
     with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
         path = Path(folder, f"model.{ending}")
         if not built.export_to_file(str(path)):

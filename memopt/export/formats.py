@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from memopt.allocation import Allocation
 from memopt.compile import Compiled
 from memopt.export import cpsat, latex, lp, markdown, model_json, mps, names_file, reread
 from memopt.export.linear import Linear, linear_model
 from memopt.solve import solve_compiled
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel
 
 
 class Export:
@@ -34,6 +38,10 @@ class Export:
     def allocation(self) -> Allocation:
         """The optimum that Markdown and LaTeX mark."""
         return solve_compiled(self.compiled)
+
+    @cached_property
+    def _cpsat_model(self) -> CpModel:
+        return cpsat.named_model(self.program, self.model)
 
     def write(self, format: str) -> bytes:  # noqa: A002  # the word of the command line
         """Return the content of a file of a format, once its reader agrees with the program.
@@ -68,17 +76,17 @@ class Export:
         return content
 
     def _cpsat_text(self) -> bytes:
-        content = cpsat.write(self.program, self.model, "pbtxt")
+        content = cpsat.write(self._cpsat_model, "pbtxt")
         reread.check_cpsat("cpsat-text", content, self.program, self.model)
         return content
 
     def _cpsat_binary(self) -> bytes:
-        content = cpsat.write(self.program, self.model, "pb")
+        content = cpsat.write(self._cpsat_model, "pb")
         reread.check_cpsat("cpsat-binary", content, self.program, self.model)
         return content
 
     def _cpsat_json(self) -> bytes:
-        content = cpsat.as_json(cpsat.write(self.program, self.model, "pb"))
+        content = cpsat.as_json(cpsat.write(self._cpsat_model, "pb"))
         reread.check_cpsat("cpsat-json", content, self.program, self.model)
         return content
 

@@ -15,7 +15,8 @@ from memopt.export import report
 from memopt.export.formulas import DISPLAYED
 
 _ITEM_CM, _MARGIN_CM, _CHARACTER_CM = 5.0, 2.0, 0.19
-_NARROWEST_CM = 2.8
+_NARROWEST_CM, _WIDEST_CM = 2.8, 500.0
+"""Of a column, and of the page: TeX knows no length above 575 cm."""
 _BREAK_AFTER = 12
 """Characters of a word after which a line may break."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,:;()/+=")
@@ -49,7 +50,7 @@ def _lines(allocation: Allocation) -> Iterator[str]:
     levels = len(program.ladder)
     table = list(report.rows(allocation))
     column = _column_width([cell for _, cells in table for cell in cells if cell])
-    width = max(21.0, 2 * _MARGIN_CM + _ITEM_CM + levels * column)
+    width = min(max(21.0, 2 * _MARGIN_CM + _ITEM_CM + levels * column), _WIDEST_CM)
     yield _HEAD.format(width=width, margin=_MARGIN_CM, item=_ITEM_CM - 0.2)
     for sentence, formula in DISPLAYED:
         yield sentence

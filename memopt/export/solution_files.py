@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from memopt.errors import Fault, InvalidSolution, as_read
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|[+-]?(nan|inf(inity)?)$", re.IGNORECASE)
+_COUNT = re.compile("[0-9]{1,9}")
 _CBC = re.compile(r"(?P<status>\S.*?) - objective value ")
 _OPTIMAL = {"optimal", "integer optimal"}
 _INFEASIBLE = {"infeasible", "integer infeasible", "integer empty"}
@@ -159,7 +160,7 @@ def _glpk_write(lines: list[str], variables: Sequence[str]) -> SolutionFile:
         for number, line in enumerate(lines, 1):
             if line.startswith("j "):
                 words = line.split()
-                index = int(words[1]) if words[1:] and words[1].isdecimal() else 0
+                index = int(words[1]) if words[1:] and _COUNT.fullmatch(words[1]) else 0
                 known = 0 < index <= len(variables)
                 yield number, line, variables[index - 1] if known else f"column {index}", words[begin:]
 

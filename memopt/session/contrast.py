@@ -3,6 +3,9 @@
 Each episode in which both arms were possible gives one pseudo-outcome whose mean is the effect of
 withholding, whatever the task was and however the propensities moved (augmented inverse propensity
 weighting: Robins, Rotnitzky and Zhao 1994). Arm means taken from earlier episodes only reduce its variance.
+An arm is what chance assigned, whatever the solver then made of it, for the solver's choice is not
+random; what it deletes all the same only makes the effect look smaller.
+
 The evidence is looked at after each outcome, so its interval is a confidence sequence, valid at
 all times at once (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, arXiv 2103.06476, asymptotic).
 """
@@ -23,15 +26,16 @@ class Contrast(NamedTuple):
     ----------
     episodes
         Episodes with an outcome in which both arms had a chance.
-    total, squares
-        Sum of the pseudo-outcomes and of their squares.
+    total, variance
+        Sum of the pseudo-outcomes, and of the variances foretold for them. (Foretold from smoothed
+        arm means: the spread seen in a handful of rare withholdings is often far too small.)
     shown, shown_won, withheld, withheld_won
         Episodes and successes of the arms (the capped ones are in neither).
     """
 
     episodes: int = 0
     total: float = 0.0
-    squares: float = 0.0
+    variance: float = 0.0
     shown: int = 0
     shown_won: int = 0
     withheld: int = 0
@@ -62,7 +66,7 @@ class Contrast(NamedTuple):
         return Contrast(
             self.episodes + 1,
             self.total + effect,
-            self.squares + effect * effect,
+            self.variance + without * (1 - without) / withheld + with_it * (1 - with_it) / shown,
             self.shown + is_shown,
             self.shown_won + (is_shown and success),
             self.withheld + is_withheld,
@@ -79,8 +83,8 @@ class Contrast(NamedTuple):
         if not self.episodes:
             return -1.0, 1.0
         n, alpha = self.episodes, 1 - confidence
-        variance = max(self.squares / n - self.effect**2, 0.0)
         tuning = -2 * math.log(alpha)
         scale = n * (tuning + math.log(tuning + 1)) / _TUNED_FOR
-        half = math.sqrt(variance * 2 * (scale + 1) / (n * scale) * math.log(math.sqrt(scale + 1) / alpha))
+        spread = self.variance * 2 * (scale + 1) / scale * math.log(math.sqrt(scale + 1) / alpha)
+        half = math.sqrt(spread) / n
         return self.effect - half, self.effect + half

@@ -108,12 +108,6 @@ def retrieval_weights(scores: ArrayLike) -> Floats:
     return weights
 
 
-def credit(weight: ArrayLike, success: ArrayLike) -> Floats:
-    """Return what retrievals add to their rows: shape ``[..., 4]`` for weights and successes of ``[...]``."""
-    weight, won = np.broadcast_arrays(np.asarray(weight, dtype=np.float64), np.asarray(success, dtype=bool))
-    return np.stack([weight * won, weight * ~won, weight * weight, np.ones(weight.shape)], axis=-1)
-
-
 def fading(half_life: float | None) -> Floats:
     """Return what a row is multiplied by before a retrieval adds to it, shape ``[4]``."""
     kept = 1.0 if half_life is None else 2.0 ** (-1.0 / half_life)
@@ -139,11 +133,13 @@ def record(
         See `WorthRule`.
     """
     which = np.asarray(rows, dtype=np.int64)
-    shape = (*which.shape, 4)
-    added = np.broadcast_to(
-        credit(np.broadcast_to(weights, which.shape), np.broadcast_to(success, which.shape)), shape
-    ).reshape(-1, 4)
-    which = which.reshape(-1)
+    weight, won = np.asarray(weights, dtype=np.float64), np.asarray(success, dtype=bool)
+    added = np.empty((*which.shape, 4))
+    added[..., PLUS] = weight * won
+    added[..., MINUS] = weight * ~won
+    added[..., SQUARES] = weight * weight
+    added[..., RETRIEVALS] = 1.0
+    which, added = which.reshape(-1), added.reshape(-1, 4)
     if half_life is None:
         np.add.at(table, which, added)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memopt.allocation import Allocation
 from memopt.errors import Fault, MemoptError
 
 
@@ -31,3 +32,31 @@ class FidelityViolation(MemoptError):
     def __init__(self, item: str, reason: str) -> None:
         self.item, self.reason = item, reason
         super().__init__(f"item {item!r}: {reason}; only a refresh lifts that")
+
+
+class InvalidConfig(MemoptError):
+    """A session cannot be configured so."""
+
+
+class InvalidEvent(MemoptError):
+    """What was read is no event: a key is missing or unknown, or a value is of the wrong type."""
+
+
+class InvalidPut(MemoptError):
+    """An original cannot be put into the archive; nothing was."""
+
+
+class InfeasibleTurn(MemoptError):
+    """A turn has no selection; the session is as it was. ``allocation`` says why."""
+
+    def __init__(self, allocation: Allocation) -> None:
+        self.allocation = allocation
+        super().__init__(f"infeasible ({allocation.code}): {allocation.message}")
+
+
+class StoreFailed(MemoptError):
+    """A database could not be opened, read or written; nothing of the call was stored."""
+
+
+class StoreMissing(MemoptError):
+    """A package that a store needs is not installed; the message names what brings it."""

@@ -101,7 +101,9 @@ class FidelityLedger:
         turn
             Number of the turn.
         chosen
-            Item id to the level chosen and its tokens (0 for ``delete``), for the items offered.
+            Item id to the level chosen and its tokens (0 for ``delete``), for the items offered. An item
+            that governance capped or withheld is left out and keeps what it held: its text was not
+            given up for want of room, and it must be possible to show it again.
 
         Raises
         ------

@@ -50,7 +50,7 @@ class GovernanceRule:
     withhold: float = 0.0
     seed: int = 0
     confidence: float = 0.95
-    least_arm: int = 10
+    least_arm: int = 20
 
     def __post_init__(self) -> None:
         if not (self.show >= 0 and self.withhold >= 0 and self.show + self.withhold <= 1):
@@ -122,7 +122,8 @@ class Governor:
     suppressed -> normal: the ratio itself is back at the threshold or at the base rate, or contrast
     evidence shows that the memory helps. deprecated -> suppressed: the contrast's estimate is at
     zero or below. Entering takes a whole interval, leaving the estimate alone: no flutter.
-    Pinned memories are normal. The archive is never touched from here.
+    Pinned memories are normal. The archive is never touched from here, and a cap or a withholding is
+    no downgrade: see `FidelityLedger.after`.
     """
 
     rule: GovernanceRule = field(default_factory=GovernanceRule)

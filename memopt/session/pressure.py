@@ -201,7 +201,10 @@ class PressureQueue:
 
     @property
     def certificate_bound(self) -> float:
-        """What `certificate` cannot exceed, known beforehand: ``max(alpha, 1-alpha)^2 * gain * sqrt(T)``."""
+        """What `certificate` cannot exceed, known beforehand while the gain stands.
+
+        ``max(alpha, 1 - alpha)^2 * gain * sqrt(T)``: 0.64 * gain * sqrt(T) at alpha = 0.8.
+        """
         return max(self.alpha, 1 - self.alpha) ** 2 * self.gain * math.sqrt(self.turns)
 
     def occupancy_bound(self, largest_price: float) -> float:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from memopt.errors import Fault, as_read
 from memopt.session import counters
 from memopt.session.counters import LABELS, RETRIEVALS, Floats, Label, WorthRule
 from memopt.session.errors import InvalidOutcome, InvalidState
+from memopt.session.outcome_faults import outcome_faults
+
+__all__ = ["Credited", "MemoryWorth", "Pair", "Worth", "WorthRule"]
 
 Pair = tuple[str, str]
 
@@ -88,18 +90,15 @@ class Worth:
     ----------
     rule
         How outcomes are weighed and judged.
-    overall
-        Row of all episodes in which any memory was in the context, each of weight 1: the base rate.
     pairs
         Episodes in which two memories were in the context together; pairs are sorted.
     """
 
     def __init__(self, rule: WorthRule | None = None, known: Iterable[str] = ()) -> None:
         self.rule = WorthRule() if rule is None else rule
-        self.overall = counters.new_table(1)
         self.pairs: dict[Pair, int] = {}
         self._rows: dict[str, int] = {}
-        self._table = counters.new_table(16)
+        self._table = counters.new_table(16)  # row 0: all episodes
         self.know(known)
 
     def __len__(self) -> int:
@@ -114,7 +113,12 @@ class Worth:
     @property
     def table(self) -> Floats:
         """The counters, shape ``[memories, 4]``, rows in the order the memories became known."""
-        return self._table[: len(self._rows)]
+        return self._table[1 : len(self._rows) + 1]
+
+    @property
+    def overall(self) -> Floats:
+        """The row of all episodes with a memory in the context, each of weight 1; shape ``[1, 4]``."""
+        return self._table[:1]
 
     @property
     def base_rate(self) -> float:
@@ -129,8 +133,8 @@ class Worth:
     def know(self, memories: Iterable[str]) -> None:
         """Make memories known, without evidence; those known already stay as they are."""
         for memory in memories:
-            self._rows.setdefault(memory, len(self._rows))
-        while len(self._rows) > len(self._table):
+            self._rows.setdefault(memory, len(self._rows) + 1)
+        while len(self._rows) >= len(self._table):
             self._table = np.concatenate([self._table, counters.new_table(len(self._table))])
 
     def counts(self, memory: str) -> tuple[float, float]:
@@ -164,11 +168,12 @@ class Worth:
         Raises
         ------
         InvalidOutcome
-            With every fault: ``unknown_memory``, ``duplicate_memory``, ``scores_missing``,
+            With every fault: ``memory_not_text``, ``unknown_memory``, ``duplicate_memory``, ``scores_missing``,
             ``scores_length``, ``score_not_number``, ``score_negative``, ``success_not_boolean``.
             Nothing is counted then.
         """
-        faults = [*self._faults(retrieved, success, scores)]
+        needed = self.rule.weights == "given"
+        faults = [*outcome_faults(retrieved, success, scores, self._rows, needed)]
         if faults:
             raise InvalidOutcome(faults)
         seen = [index for index, name in enumerate(retrieved) if exposed is None or name in exposed]
@@ -176,15 +181,15 @@ class Worth:
         unexposed = tuple(name for name in retrieved if exposed is not None and name not in exposed)
         if not names:
             return Credited({}, unexposed)
-        given = scores is not None and self.rule.weights != "uniform"
-        weights = counters.retrieval_weights([scores[index] if given and scores else 1.0 for index in seen])
-        rows = [self._rows[name] for name in names]
-        counters.record(self._table, rows, weights, success, self.rule.half_life)
-        counters.record(self.overall, [0], 1.0, success, self.rule.half_life)
+        weights = [1.0 / len(names)] * len(names)
+        if scores is not None and self.rule.weights != "uniform":
+            weights = counters.retrieval_weights([scores[index] for index in seen]).tolist()
+        rows = [0, *[self._rows[name] for name in names]]
+        counters.record(self._table, rows, [1.0, *weights], success, self.rule.half_life)
         together = tuple(combinations(sorted(names), 2))
         for pair in together:
             self.pairs[pair] = self.pairs.get(pair, 0) + 1
-        return Credited(dict(zip(names, weights.tolist(), strict=True)), unexposed, together)
+        return Credited(dict(zip(names, weights, strict=True)), unexposed, together)
 
     def confounded(self) -> list[tuple[Pair, float]]:
         """Return pairs that are (nearly) always retrieved together, with their overlap, most first.
@@ -248,44 +253,12 @@ class Worth:
         try:
             made = cls(WorthRule(**state["rule"]), state["memories"])
             rows = [_row(values) for values in state["memories"].values()]
-            made._table[: len(rows)] = np.array(rows).reshape(-1, 4)
+            made.table[:] = np.array(rows).reshape(-1, 4)
             made.overall[0] = _row(state["overall"])
             made.pairs = {(one, other): int(times) for one, other, times in state["pairs"]}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidState("worth", f"{type(error).__name__}: {error}") from None
         return made
-
-    def _faults(
-        self, retrieved: Sequence[str], success: object, scores: Sequence[float] | None
-    ) -> Iterator[Fault]:
-        if not isinstance(success, (bool, np.bool_)):
-            message = f"success must be true or false, read {as_read(success)!r}"
-            yield Fault("success_not_boolean", message, field="success", read=as_read(success))
-        seen: dict[str, int] = {}
-        for index, name in enumerate(retrieved):
-            if name not in self._rows:
-                message = f"there is no memory {name!r}"
-                yield Fault("unknown_memory", message, name, field="retrieved", index=index, read=name)
-            if name in seen:
-                message, places = f"memory {name!r} is retrieved more than once", (seen[name], index)
-                yield Fault("duplicate_memory", message, name, field="retrieved", index=places, read=name)
-            seen.setdefault(name, index)
-        if scores is None:
-            if self.rule.weights == "given" and retrieved:
-                yield Fault("scores_missing", "the rule wants weights to be given", field="scores")
-            return
-        if len(scores) != len(retrieved):
-            message = f"there are {len(scores)} scores for {len(retrieved)} memories"
-            yield Fault("scores_length", message, field="scores", read=len(scores))
-        for index, score in enumerate(scores):
-            owner = retrieved[index] if index < len(retrieved) else None
-            number = isinstance(score, (int, float, np.number)) and not isinstance(score, bool)
-            if not number or not math.isfinite(score):
-                message = f"the score of {owner!r} must be a finite number, read {as_read(score)!r}"
-                yield Fault("score_not_number", message, owner, None, "scores", index, as_read(score))
-            elif score < 0:
-                message = f"the score of {owner!r} must be >= 0, read {as_read(score)!r}"
-                yield Fault("score_negative", message, owner, None, "scores", index, as_read(score))
 
 
 def _row(values: Sequence[float]) -> list[float]:

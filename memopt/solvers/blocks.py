@@ -68,6 +68,8 @@ class Blocks:
 
     def selection(self, chosen: Ints) -> Selection:
         """Translate one option index a block, shape ``[blocks]``, to one option an item."""
+        if not self.linked:
+            return chosen
         free = len(self.free)
         selection = np.empty(free + sum(len(block.items) for block in self.linked), dtype=np.int64)
         selection[self.free] = self.first + (chosen[:free] - self.start[:free])
@@ -84,6 +86,11 @@ def decompose(program: Program, kernels: Any) -> Blocks:
     kernels
         The kernels to combine options with, plain or compiled.
     """
+    if not program.groups and not program.exclusives:
+        everything = np.arange(len(program), dtype=np.int64)
+        return Blocks(
+            program.start, program.tokens, program.value, everything, program.start[:-1], (), complete=True
+        )
     units = [*program.groups]
     loose = set(chain.from_iterable(units))
     for named in program.exclusives:
@@ -91,11 +98,6 @@ def decompose(program: Program, kernels: Any) -> Blocks:
             if unit[0] not in loose:
                 units.append(unit)
                 loose.update(unit)
-    if not units:
-        everything = np.arange(len(program), dtype=np.int64)
-        return Blocks(
-            program.start, program.tokens, program.value, everything, program.start[:-1], (), complete=True
-        )
     combined = {unit[0]: _combine(program, unit, kernels) for unit in units}
     linked, complete = _join_exclusives(program, units, combined)
     alone = np.ones(len(program), dtype=bool)

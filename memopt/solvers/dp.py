@@ -48,7 +48,7 @@ class DynamicProgram:
         parameters = {"most_states": self.most_states, "time_limit": time_limit}
         if len(blocks) == 0:
             return Answer(np.zeros(0, np.int64), bound=0, proof="nothing to decide", parameters=parameters)
-        if (np.diff(blocks.start) == 0).any():
+        if blocks.linked and (np.diff(blocks.start) == 0).any():
             return Answer(
                 None, infeasible=True, proof="a linked block has no combination", parameters=parameters
             )
@@ -126,7 +126,8 @@ class _Core:
     def chosen(self) -> Ints:
         """Option of every block in the incumbent."""
         chosen = self._base.copy()
-        chosen[self._changed] = self._changes
+        if self._changes:
+            chosen[self._changed] = self._changes
         return chosen
 
     @property

@@ -97,6 +97,7 @@ def jieba_terms() -> Terms:
         jieba: Any = import_module("jieba")
     except ImportError:
         raise ImportError("cutting by jieba needs it installed: pip install 'memopt[chinese]'") from None
+    jieba.setLogLevel("WARNING")  # it would report the loading of its dictionary on stderr
     cutter = jieba.Tokenizer()
 
     def cut(text: str) -> list[str]:
@@ -145,5 +146,5 @@ def _no_longer_than(sentence: str, longest: int) -> Iterator[str]:
 
 
 def _between(before: str, after: str) -> str:
-    """Return what stands between two sentences of a line: nothing where either side is Chinese."""
+    """Return what stands between two sentences of a line: a space, but none where Chinese ends."""
     return "" if not before[-1].isascii() and (_IS_HAN.match(after) or before[-1] in "。！？；…") else " "

@@ -33,6 +33,7 @@ def _tampered(content: bytes, old: str, new: str) -> bytes:
         ("lp", "item_c:", "row_c:"),
         ("lp", "x_a_b__delete - x_c__delete = 0", "x_a_b__delete + x_c__delete = 0"),
         ("lp", "x_c__raw x_c__delete x_d__raw\n", "x_c__raw x_c__delete\n"),
+        ("lp", "x_c__delete x_d__raw\n", "x_c__delete\nBounds\n x_d__raw <= 1\n"),
         ("lp", "Binaries", "Generals"),
         ("lp", "x_d__raw", "x_e__raw"),
         ("lp", "Subject To", "Subject Too"),

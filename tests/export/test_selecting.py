@@ -75,6 +75,8 @@ def test_all_faults_stand_in_one_report_with_their_places():
 
 def test_a_variable_given_twice_is_a_fault_even_if_the_values_agree():
     assert _codes(RIGHT, extra="x_c__raw 1\n") == ["repeated_variable"]
+    unknown = _codes(RIGHT, extra="x_e__raw 1\nx_e__raw 1\n")
+    assert unknown == ["unknown_variable", "unknown_variable", "repeated_variable"]
 
 
 def test_many_faults_of_a_kind_are_counted():

@@ -4,10 +4,18 @@ from typing import Any
 
 import pytest
 from foreign import CONFLICT, PAIR, STUCK
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memopt import Instance, compile
+from memopt.errors import Fault, InvalidSolution
+from memopt.export import solution
 from memopt.export.solution import Imported, import_solution
+from memopt.families import generate
+from memopt.solve import solve_compiled
+from memopt.solvers.dp import DynamicProgram
 
+COMPILED = compile(Instance.model_validate(PAIR))
 BEST = ["x_a_b__delete", "x_c__delete", "x_d__raw"]
 
 
@@ -48,10 +56,12 @@ def test_a_worse_selection_is_wrong_only_if_it_is_said_to_be_optimal(claimed: st
 
 
 def test_every_broken_constraint_is_named():
-    told = _imported(["x_a_b__raw", "x_c__delete", "x_d__raw"], "Optimal", PAIR | {"budget": 7}).to_dict()
+    *linked, last = PAIR["items"]
+    heavy = PAIR | {"items": [*linked, last | {"levels": {"raw": {"tokens": 5, "utility": 0}}}]}
+    told = _imported(["x_a_b__raw", "x_c__delete", "x_d__raw"], "Optimal", heavy).to_dict()
     assert (told["verdict"], told["wrong"], told["feasible"]) == ("broken", True, False)
     assert [broken.partition(":")[0] for broken in told["broken"]] == ["budget", "group"]
-    assert (told["value"], told["tokens"]) == ("3.000000000", 8)
+    assert (told["value"], told["tokens"]) == ("3.000000000", 13)
     assert told["distance"] is None
 
 
@@ -72,16 +82,40 @@ def test_a_solver_that_says_infeasible_may_be_wrong():
     assert (imported.verdict, imported.wrong) == ("refuted", True)
 
 
+FILES = [
+    f"Model status\nOptimal\n\n# Primal\nFeasible\n# Columns 6\n{BEST[0]} 1\n{BEST[1]} 1\n# Rows\n",
+    f"Optimal - objective value 3\n 0 {BEST[0]} 1 0\n** 1 {BEST[1]} 1 0\n 2 {BEST[2]} 1 0\n",
+    "c Status\ns mip 5 6 o 3\ni 1 3\nj 1 0\nj 2 0\nj 3 1\nj 4 0\nj 5 1\nj 6 1\ne o f\n",
+    "Problem:\nStatus: INTEGER OPTIMAL\n No. Column name\n---\n 1 x_d__raw * 1\n 2 x_c__delete\n * 1 0\n\n",
+    "# Gurobi\n" + "".join(f"{name} 1\n" for name in BEST),
+]
+
+
+@settings(max_examples=200)
+@given(st.sampled_from(FILES), st.data())
+def test_no_mutated_file_gets_past_the_report(text: str, data: st.DataObject):
+    """Bytes are dropped, doubled and replaced at random: the answer is an audit or a report."""
+    content = bytearray(text.encode())
+    for _ in range(data.draw(st.integers(1, 6))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        piece = data.draw(
+            st.sampled_from([b"", b"\n", b"1", b"-", b"e999", b"nan", b" ", b"\xff", b"9" * 5000, b"x_"])
+        )
+        content[at : at + data.draw(st.integers(0, 9))] = piece
+        if not content:
+            break
+    faults: tuple[Fault, ...] = ()
+    try:
+        verdict = import_solution(COMPILED, bytes(content)).verdict
+    except InvalidSolution as error:
+        verdict, faults = "", error.faults
+    assert bool(verdict) != bool(faults)
+    assert all(fault.code and fault.message for fault in faults)
+
+
 def test_where_only_a_bound_is_known_nothing_is_called_suboptimal(monkeypatch: pytest.MonkeyPatch):
     """The state limit of the solver is set so low that it stops with a gap."""
-    from memopt.families import generate
-    from memopt.solvers.dp import DynamicProgram
-
-    instance = generate("strongly-correlated", 60, 1)
-    compiled = compile(instance)
-    from memopt.export import solution
-    from memopt.solve import solve_compiled
-
+    compiled = compile(generate("strongly-correlated", 60, 1))
     monkeypatch.setattr(solution, "solve_compiled", lambda one: solve_compiled(one, DynamicProgram(2)))
     names = [f"x_{name}__delete 1" for name in compiled.program.ids]
     imported = import_solution(compiled, "\n".join(names).encode())
