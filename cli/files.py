@@ -57,7 +57,11 @@ def writing(path: str, force: bool) -> Iterator[BinaryIO]:
     _refuse_unless_free(path, target, force)
     name = f".memopt-{os.getpid()}-{next(_numbers)}.part"
     temporary = os.path.join(os.path.dirname(target), name)
-    with open(temporary, "xb") as file:
+    try:
+        opened = open(temporary, "xb")  # noqa: SIM115  # closed below; only its opening is judged here
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, path) from None
+    with opened as file:
         try:
             yield file
             file.flush()

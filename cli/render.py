@@ -94,7 +94,8 @@ def _figures(instance: Instance, allocation: Allocation) -> Iterator[tuple[str, 
     yield "price", f"{allocation.price}"
     yield "solver", f"{allocation.solver} {allocation.version}".strip()
     yield "proof", allocation.proof or "none"
-    yield "time", f"{allocation.seconds * 1000:.3g} ms to solve"
+    taken = allocation.seconds
+    yield "time", f"{taken:.3g} s to solve" if taken >= 1 else f"{taken * 1000:.3g} ms to solve"
 
 
 def _spread(allocation: Allocation) -> str:

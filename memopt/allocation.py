@@ -26,7 +26,7 @@ def decimal_text(units: int, scale: int) -> str:
     return format(Decimal(units).scaleb(-scale, Context(prec=400)), "f")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Allocation:
     """A checked selection and what is proved of it.
 
@@ -163,6 +163,18 @@ class Allocation:
     def warnings(self) -> tuple[Fault, ...]:
         """What is allowed but looks like a mistake."""
         return self.compiled.warnings
+
+    @property
+    def errors(self) -> tuple[Fault, ...]:
+        """Always empty: an instance with faults raises `InvalidInstance` and has no allocation."""
+        return ()
+
+    def __repr__(self) -> str:
+        """Return a line that fits a log."""
+        return (
+            f"Allocation({self.status}, {self.tokens} of {self.budget} tokens, value {self.value}, "
+            f"gap {self.gap}, {len(self.compiled.rows)} items, solver {self.solver!r})"
+        )
 
     def explain(self, item: str) -> Explanation:
         """Return, for every level of an item, the optimum when that level is forced.

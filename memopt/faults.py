@@ -48,7 +48,30 @@ def declaration_faults(read: Any, errors: Iterable[Any] = (), instance: Any = No
 
 
 def declaration_warnings(declared: Any) -> list[Fault]:
-    """Return what is allowed but looks like a mistake: ids that differ in Unicode form only."""
+    """Return what is allowed but looks like a mistake: ids alike, levels that are not there."""
+    return [*_alike_ids(declared), *_lacking_levels(declared)]
+
+
+def _lacking_levels(declared: Any) -> Iterator[Fault]:
+    """Find items that hold a level they do not declare, or declare none at all."""
+    for index, item in enumerate(_items(fields(declared))):
+        name, levels, current = item.get("id"), item.get("levels"), item.get("current")
+        if not isinstance(levels, dict) or current == DELETE:
+            continue
+        held = [level for level, option in levels.items() if _counts(option)]
+        if not held:
+            message = (
+                f"{place_of(index, name)} declares no level with tokens: it and its group can only be deleted"
+            )
+            yield Fault("no_level", message, _text(name), None, "levels", index)
+        elif isinstance(current, str) and current not in held:
+            message = (
+                f"{place_of(index, name)} holds {current!r} now but does not declare it: it can only fall"
+            )
+            yield Fault("current_absent", message, _text(name), None, "current", index, as_read(current))
+
+
+def _alike_ids(declared: Any) -> list[Fault]:
     ids = [item.get("id") for item in _items(fields(declared))]
     if all(isinstance(name, str) and name.isascii() for name in ids):
         return []
@@ -169,7 +192,11 @@ def _pin_faults(index: int, item: Fields, rank: dict[str, int]) -> Iterator[Faul
         yield Fault("min_level_without_pinned", message, _text(name), None, "min_level", index, read)
     levels = item.get("levels")
     if pinned is True and isinstance(levels, dict) and not _may_stay(levels, current, poorest, rank):
-        message = f"{place_of(index, name)} is pinned but has no level it may stay at"
+        bounds = [
+            f"{key} {value!r}" for key, value in (("current", current), ("min_level", poorest)) if value
+        ]
+        within = f" within {' and '.join(bounds)}" if bounds else ""
+        message = f"{place_of(index, name)} is pinned but has no level it may stay at{within}"
         yield Fault("pinned_without_level", message, _text(name), None, "pinned", index, True)
 
 
@@ -181,10 +208,15 @@ def _may_stay(levels: dict[str, Any], current: Any, poorest: Any, rank: dict[str
     return any(
         highest <= rank[level] <= lowest
         for level, option in levels.items()
-        if level in rank and option is not None
-        if not isinstance(option, dict) or option.get("tokens") is not None
-        if isinstance(option, dict) or getattr(option, "tokens", True) is not None
+        if level in rank and _counts(option)
     )
+
+
+def _counts(option: Any) -> bool:
+    """Whether a level is there; one that is no object counts, to be reported once."""
+    if isinstance(option, dict):
+        return option.get("tokens") is not None
+    return option is not None and getattr(option, "tokens", True) is not None
 
 
 def _unknown_level(index: int, name: Any, field: str, level: str, rank: dict[str, int]) -> Fault:

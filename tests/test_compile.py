@@ -169,10 +169,11 @@ def test_a_level_over_the_budget_is_no_option():
 def test_an_item_that_fits_at_no_level_is_warned_of():
     result = made(item("b", (300, 4), (200, 3)), item("a", (101, 1)), item("c", (100, 1)), item("d"))
     assert [(warning.code, warning.item, warning.index, warning.read) for warning in result.warnings] == [
+        ("no_level", "d", 3, None),
         ("never_fits", "a", 1, 101),
         ("never_fits", "b", 0, 200),
     ]
-    assert "smallest has 200 tokens, the budget is 100" in result.warnings[1].message
+    assert "smallest has 200 tokens, the budget is 100" in result.warnings[2].message
 
 
 def test_many_items_that_never_fit_are_counted_not_listed():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from memopt import Instance, InvalidInstance
 from memopt.compile import compile as compiled
 from memopt.families import FAMILIES, generate
+from memopt.faults import declaration_warnings
 
 
 def declared(**changes: Any) -> dict[str, Any]:
@@ -121,6 +122,7 @@ LEVEL = {
 ELSEWHERE = {"duplicate_id", "duplicate_level", "reserved_level", "links_cross", "duplicate_key"}
 PARSED = {"not_json", "not_utf8", "too_deep", "empty"}
 COMPILED = {"tokens_sum_too_large", "utility_sum_too_large", "price_too_large", "never_fits"}
+WARNED = {"same_after_nfc", "no_level", "current_absent"}
 RARE = {
     "memopt_too_large",
     "repair_not_text",
@@ -129,7 +131,7 @@ RARE = {
     "reserved_not_text",
     "not_text",
 }
-CODES = {*TOP, *ITEM, *LEVEL, *ELSEWHERE, *PARSED, *COMPILED, *RARE}
+CODES = {*TOP, *ITEM, *LEVEL, *ELSEWHERE, *PARSED, *COMPILED, *WARNED, *RARE}
 
 
 def flat(table):
@@ -433,3 +435,20 @@ def test_whatever_a_file_holds_it_is_valid_or_reported_in_known_words():
 def test_whatever_a_file_is_only_invalid_instance_comes_out(text):
     with pytest.raises(InvalidInstance):
         Instance.model_validate_json(text)
+
+
+@pytest.mark.parametrize(
+    ("item", "codes"),
+    [
+        ({"id": "a", "levels": {}}, ["no_level"]),
+        ({"id": "a", "levels": {"raw": None, "summary": {"utility": 1}}}, ["no_level"]),
+        ({"id": "a", "levels": {}, "current": "delete"}, []),
+        (
+            {"id": "a", "levels": {"raw": {"tokens": 1, "utility": 1}}, "current": "summary"},
+            ["current_absent"],
+        ),
+        ({"id": "a", "levels": {"raw": {"tokens": 1, "utility": 1}}, "current": "raw"}, []),
+    ],
+)
+def test_levels_that_are_not_there_are_warned_of(item, codes):
+    assert [warning.code for warning in declaration_warnings({"budget": 9, "items": [item]})] == codes

@@ -51,8 +51,8 @@ class CpSat:
         SolverFailed
             When CP-SAT rejects the model or contradicts its own proof.
         """
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
         model, chosen = build(program)
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
         status, selection, solver = _run(model, chosen, deadline)
         parameters = _parameters(solver, self.fewest_tokens, time_limit)
         about: dict[str, Any] = {"version": version("ortools"), "parameters": parameters}

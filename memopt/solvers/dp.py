@@ -204,7 +204,7 @@ class _Core:
             if why != PAUSED or (enough is not None and made >= enough):
                 break
             if deadline is None:
-                self._kernels = jit.select(int(made))
+                self._kernels = jit.select(0, self.made)
             elif time.perf_counter() >= deadline:
                 break
         _, prefix, weight, worth, _, _, parent, change, _, gain, extra, found = state

@@ -1,8 +1,8 @@
 """Which form of the kernels to run: the plain one at once, or the compiled one.
 
-A small program is solved by the plain loops sooner than the compiler can even be imported, so the
-first turns of a process run them. Once a process has done as much plain work as loading the compiled
-form costs, or when a program is large, the compiled form takes over for good. Both are the same
+A small program is solved by the plain loops sooner than the compiler can even be imported, so they
+serve small programs until the compiled form is there. `prepare` loads it, and so does the first
+program that is large or whose search does not end soon; from then on it serves all. Both are the same
 source on the same integers: the answer never depends on which one ran.
 """
 
@@ -17,24 +17,24 @@ from memopt.solvers import kernels
 
 Announce = Callable[[str], None]
 
-_LOADING_IS_WORTH = 4_000
-"""Options and states a process handles in plain form before it loads the compiled one."""
-
+PLAIN_OPTIONS = 500
+"""Options of a program up to which the plain form serves: some milliseconds of work."""
+PLAIN_STATES = 50_000
+"""States of one search after which the plain form hands over: some tenths of a second."""
 _PLAIN_SLICE, _COMPILED_SLICE = 5_000, 2_000_000
 """States made between two looks at the clock: some ten milliseconds in either form."""
 
 _plain = SimpleNamespace(slice=_PLAIN_SLICE, **{entry.__name__: entry for entry in kernels.ENTRIES})
-_state: dict[str, Any] = {"handled": 0, "compiled": None}
+_loaded: list[Any] = []
 
 
-def select(work: int) -> Any:
-    """Return the kernels for so much work more: options of a program, or states of a search."""
-    if _state["compiled"] is None:
-        _state["handled"] += work
-        if _state["handled"] <= _LOADING_IS_WORTH:
+def select(options: int, states: int = 0) -> Any:
+    """Return the kernels for a program of so many options, or to go on after so many states."""
+    if not _loaded:
+        if options <= PLAIN_OPTIONS and states < PLAIN_STATES:
             return _plain
         prepare()
-    return _state["compiled"]
+    return _loaded[0]
 
 
 def _say(text: str) -> None:
@@ -52,7 +52,7 @@ def prepare(announce: Announce = _say) -> None:
         Told in one line when something really has to be compiled (some seconds, once a machine).
         The result is kept on disk where numba keeps its cache (``NUMBA_CACHE_DIR``).
     """
-    if _state["compiled"] is not None:
+    if _loaded:
         return
     from numba.core import event
     from numba.extending import register_jitable
@@ -63,7 +63,7 @@ def prepare(announce: Announce = _say) -> None:
         def on_start(self, _: Any) -> None:
             if not self.told:
                 Listener.told = True
-                announce("memopt: compiling the solver for this machine; this happens once and takes a while")
+                announce("memopt: compiling the solver for this machine, once; this takes about ten seconds")
 
         def on_end(self, _: Any) -> None:
             pass
@@ -77,7 +77,7 @@ def prepare(announce: Announce = _say) -> None:
             dispatcher.compile(_signature(entry))
             dispatcher.disable_compile()
             setattr(compiled, entry.__name__, dispatcher)
-    _state["compiled"] = compiled
+    _loaded.append(compiled)
 
 
 def _dispatcher(entry: Callable[..., Any]) -> Any:
