@@ -12,12 +12,22 @@ from memopt.errors import MemoptError, SolverFailed
 from .export import export
 from .import_solution import import_solution
 from .inspect import inspect
+from .log import log
+from .outcome import outcome
 from .output import abandon_output, emit, say, say_interrupted
+from .put import put
+from .refresh import refresh
+from .replay import replay
 from .schema import schema
+from .session_status import status
+from .simulate import simulate
 from .solve import solve
 from .solve_batch import solve_batch
 from .status import Exit
+from .turn import turn
+from .verify import verify
 from .version import version_lines
+from .worth import worth
 
 _STATUSES = (
     "Exit status: 0 solved; 1 a solver gave no usable answer; 2 invalid input, wrong usage, a file that "
@@ -68,10 +78,20 @@ app = typer.Typer(
 )
 app.command("solve")(solve)
 app.command("solve-batch")(solve_batch)
+app.command("verify")(verify)
 app.command("export")(export)
 app.command("import-solution")(import_solution)
 app.command("inspect")(inspect)
 app.command("schema")(schema)
+app.command("turn")(turn)
+app.command("outcome")(outcome)
+app.command("refresh")(refresh)
+app.command("put")(put)
+app.command("status")(status)
+app.command("worth")(worth)
+app.command("log")(log)
+app.command("replay")(replay)
+app.command("simulate")(simulate)
 
 
 @app.callback()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -16,6 +15,7 @@ from . import files
 from .batch import solve_lines
 from .options import Force, SolverName, TimeLimit
 from .output import emit
+from .progress import progress
 from .status import Exit
 
 
@@ -42,7 +42,7 @@ def solve_batch(
     with (
         files.reading(file) as lines,
         _output(out, force) as write,
-        _progress(file, out) as advance,
+        progress("solving", file, out) as advance,
         closing(solve_lines(lines, solver, time_limit, jobs)) as results,
     ):
         for solved in results:
@@ -62,18 +62,3 @@ def _output(out: str, force: bool) -> Iterator[Callable[[bytes], object]]:
     else:
         with files.writing(out, force) as file:
             yield file.write
-
-
-@contextmanager
-def _progress(file: str, out: str) -> Iterator[Callable[[int], object]]:
-    """Show a bar on standard error when a person sees it and no results scroll through it."""
-    watched = sys.stderr is not None and sys.stderr.isatty()
-    if not watched or (out == files.STANDARD and sys.stdout is not None and sys.stdout.isatty()):
-        yield lambda read: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), redirect_stdout=False, transient=True) as progress:
-        task = progress.add_task("solving", total=files.size(file))
-        yield lambda read: progress.advance(task, read)

@@ -15,6 +15,7 @@ from memopt.allocation import decimal_text
 from memopt.program import Program, Selection
 
 Kind = Literal["equal", "differ", "unproven", "invalid", "infeasible"]
+Refuted = tuple[tuple[str, str], ...]
 Status = Literal["optimal", "feasible", "infeasible", "unknown", "invalid", "refused", "failed"]
 
 
@@ -81,17 +82,15 @@ class Verdict:
         What was solved.
     answers
         Every solver's, in the order asked.
+    refuted
+        Who is wrong in what: a solver, and its ``constraint``, ``bound``, ``fewest`` or ``infeasible``.
     """
 
     kind: Kind
     reason: str
     program: Program
     answers: tuple[Checked, ...]
-
-    @property
-    def refuted(self) -> bool:
-        """Whether a solver is shown to be wrong."""
-        return self.kind in ("differ", "invalid")
+    refuted: Refuted = ()
 
     @property
     def value(self) -> str | None:
@@ -146,27 +145,29 @@ class Verdict:
 
 def judge(program: Program, answers: Sequence[Checked]) -> Verdict:
     """Compare the checked answers to a program; constraints first, then refutations, then proofs."""
-    kind, reason = _compare(program, answers)
-    return Verdict(kind, reason, program, tuple(answers))
+    kind, reason, refuted = _compare(answers, program.scale)
+    return Verdict(kind, reason, program, tuple(answers), refuted)
 
 
-def _compare(program: Program, answers: Sequence[Checked]) -> tuple[Kind, str]:
-    broken = [f"{answer.solver}'s selection breaks a constraint: {answer.reason}"
-              for answer in answers if answer.status == "invalid"]  # fmt: skip
+def _compare(answers: Sequence[Checked], scale: int) -> tuple[Kind, str, Refuted]:
+    broken = [answer for answer in answers if answer.status == "invalid"]
     if broken:
-        return "invalid", "; ".join(broken)
+        reasons = [f"{answer.solver}'s selection breaks a constraint: {answer.reason}" for answer in broken]
+        return "invalid", "; ".join(reasons), tuple((answer.solver, "constraint") for answer in broken)
     best, solvers = _best(answers), _listed([answer.solver for answer in answers])
     if best is not None:
-        worth = f"{decimal_text(best.value or 0, program.scale)} in {best.tokens:,} tokens"
-        refuted = [claim for claim in (_refuted(answer, best, program.scale) for answer in answers) if claim]
-        if refuted:
-            return "differ", f"{best.solver} selects {worth}, which refutes {_listed(refuted)}"
+        worth = f"{decimal_text(best.value or 0, scale)} in {best.tokens:,} tokens"
+        wrong = [(answer, claim) for answer in answers if (claim := _refuted_claim(answer, best))]
+        if wrong:
+            claims = _listed([_in_words(answer, claim, scale) for answer, claim in wrong])
+            reason = f"{best.solver} selects {worth}, which refutes {claims}"
+            return "differ", reason, tuple((answer.solver, claim) for answer, claim in wrong)
     unproved = [_lacking(answer) for answer in answers if not answer.proved]
     if unproved:
-        return "unproven", "; ".join(unproved)
+        return "unproven", "; ".join(unproved), ()
     if best is None:
-        return "infeasible", f"{solvers} prove that there is no selection"
-    return "equal", f"{solvers} prove the same optimum, {worth}"
+        return "infeasible", f"{solvers} prove that there is no selection", ()
+    return "equal", f"{solvers} prove the same optimum, {worth}", ()
 
 
 def _best(answers: Sequence[Checked]) -> Checked | None:
@@ -175,15 +176,22 @@ def _best(answers: Sequence[Checked]) -> Checked | None:
     return max(feasible, key=lambda answer: (answer.value, -(answer.tokens or 0)), default=None)
 
 
-def _refuted(answer: Checked, best: Checked, scale: int) -> str:
+def _refuted_claim(answer: Checked, best: Checked) -> str:
     """Return which claim of an answer the best selection refutes, or nothing."""
     if answer.status == "infeasible":
-        return f"{answer.solver}'s claim that there is none"
+        return "infeasible"
     if answer.bound is not None and best.value is not None and answer.bound < best.value:
-        return f"{answer.solver}'s claim that none is worth more than {decimal_text(answer.bound, scale)}"
-    if answer.proved and (best.tokens or 0) < (answer.tokens or 0):
-        return f"{answer.solver}'s claim that none of that value has fewer than {answer.tokens:,} tokens"
-    return ""
+        return "bound"
+    return "fewest" if answer.proved and (best.tokens or 0) < (answer.tokens or 0) else ""
+
+
+def _in_words(answer: Checked, claim: str, scale: int) -> str:
+    said = {
+        "infeasible": "there is none",
+        "bound": f"none is worth more than {decimal_text(answer.bound or 0, scale)}",
+        "fewest": f"none of that value has fewer than {answer.tokens:,} tokens" if answer.tokens else "",
+    }
+    return f"{answer.solver}'s claim that {said[claim]}"
 
 
 def _lacking(answer: Checked) -> str:

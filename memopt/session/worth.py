@@ -168,9 +168,9 @@ class Worth:
         Raises
         ------
         InvalidOutcome
-            With every fault: ``memory_not_text``, ``unknown_memory``, ``duplicate_memory``, ``scores_missing``,
-            ``scores_length``, ``score_not_number``, ``score_negative``, ``success_not_boolean``.
-            Nothing is counted then.
+            With every fault: ``memory_not_text``, ``unknown_memory``, ``duplicate_memory``,
+            ``scores_missing``, ``scores_length``, ``score_not_number``, ``score_negative``,
+            ``success_not_boolean``. Nothing is counted then.
         """
         needed = self.rule.weights == "given"
         faults = [*outcome_faults(retrieved, success, scores, self._rows, needed)]

@@ -186,14 +186,17 @@ def test_the_suggested_gain_keeps_its_promise() -> None:
     assert queue.average_occupancy <= 0.8 + delta + 0.2 / horizon
 
 
-@pytest.mark.parametrize(("delta", "horizon", "price"), [(0, 9, 1), (0.1, 0, 1), (0.1, 9, -1), (0.1, 9, math.inf)])
+@pytest.mark.parametrize(
+    ("delta", "horizon", "price"), [(0, 9, 1), (0.1, 0, 1), (0.1, 9, -1), (0.1, 9, math.inf)]
+)
 def test_a_gain_is_not_suggested_for_nonsense(delta: float, horizon: int, price: float) -> None:
     with pytest.raises(ValueError, match="suggest_gain"):
         suggest_gain(delta, horizon, price)
 
 
 TRACES = st.lists(
-    st.integers(0, 10**7).flatmap(lambda budget: st.tuples(st.integers(0, budget), st.just(budget))), max_size=60
+    st.integers(0, 10**7).flatmap(lambda budget: st.tuples(st.integers(0, budget), st.just(budget))),
+    max_size=60,
 )
 
 
@@ -268,7 +271,7 @@ def test_settings_out_of_range_are_refused(settings: dict[str, float]) -> None:
 @pytest.mark.parametrize(("tokens", "budget", "slack"), [(101, 100, 0.0), (-1, 100, 0.0), (1, 2, -0.1),
                                                          (1, 2, math.inf)])  # fmt: skip
 def test_a_turn_over_the_budget_is_refused(tokens: int, budget: int, slack: float) -> None:
-    with pytest.raises(ValueError, match="tokens|slack"):
+    with pytest.raises(ValueError, match=r"tokens|slack"):
         PressureQueue(gain=1.0).after(tokens, budget, slack=slack)
 
 

@@ -1,0 +1,77 @@
+"""Instances in files, in folders and on the lines of JSON Lines."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from memopt.campaign import Given
+
+from . import files
+
+_LINES = (".jsonl", ".ndjson")
+VERDICT_SUFFIX = ".verdict.json"
+"""Ends the names of files that no folder offers as instances: they lie beside one."""
+
+
+class Inputs:
+    """The instances that paths name, in the order of the paths; they can be gone through more than once.
+
+    A folder stands for all the ``.json``, ``.jsonl`` and ``.ndjson`` files in and below it, by name.
+    A file has one instance, or one a line when it is named so or when its first line is one already.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self._files = [(path, file) for path in paths for file in _files(path)]
+        self._standard = files.read(files.STANDARD) if files.STANDARD in paths else b""
+
+    def __iter__(self) -> Iterator[Given]:
+        for path, file in self._files:
+            for line, text in self._texts(file):
+                yield Given(path, file, line, text)
+
+    def count(self) -> int:
+        """Return how many instances there are."""
+        return sum(1 for _ in self)
+
+    def _texts(self, file: str) -> Iterator[tuple[int | None, bytes]]:
+        if file.endswith(_LINES):
+            with files.reading(file) as lines:
+                yield from _filled(lines)
+            return
+        content = self._standard if file == files.STANDARD else files.read(file)
+        filled = list(_filled(content.splitlines()))
+        if len(filled) > 1 and _is_json(filled[0][1]):
+            yield from filled
+        else:
+            yield None, content
+
+
+def _files(path: str) -> list[str]:
+    if path == files.STANDARD or not os.path.isdir(path):
+        return [path]
+    found = sorted(
+        os.path.join(folder, name)
+        for folder, _, names in os.walk(path)
+        for name in names
+        if name.endswith((".json", *_LINES)) and not name.endswith(VERDICT_SUFFIX)
+    )
+    if not found:
+        raise FileNotFoundError(errno.ENOENT, "it holds no .json, .jsonl or .ndjson file", path)
+    return found
+
+
+def _filled(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank with their numbers, without their ends."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield number, line.rstrip(b"\r\n")
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        return isinstance(json.loads(text.removeprefix(b"\xef\xbb\xbf")), dict)
+    except (ValueError, RecursionError):
+        return False

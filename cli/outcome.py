@@ -1,0 +1,97 @@
+"""`memopt outcome`: how episodes ended, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Annotated, Any
+
+import typer
+
+from memopt.errors import Fault, MemoptError
+from memopt.session.events import OutcomeEvent
+from memopt.session.session import Outcome, Recorded, Session
+
+from . import files
+from .output import emit, emit_text, json_bytes, say
+from .sessions import (
+    DEFAULT,
+    AsJson,
+    ConfigFile,
+    Database,
+    SessionName,
+    configure,
+    objects,
+    opened,
+    read_outcome,
+)
+from .status import Exit
+
+Line = tuple[int, Outcome | MemoptError]
+
+
+def outcome(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="JSON Lines: id, success, retrieved, and optionally scores and turn; - for standard input.",
+        ),
+    ],
+    db: Database,
+    session: SessionName = DEFAULT,
+    config: ConfigFile = None,
+    batch: Annotated[
+        int, typer.Option("--batch", min=1, metavar="N", help="Outcomes a transaction.")
+    ] = 1_000,
+    as_json: AsJson = False,
+) -> None:
+    """Record how episodes ended; a line that is wrong counts nothing and does not stop the others."""
+    counts = dict.fromkeys(("recorded", "known", "invalid"), 0)
+    with files.reading(file) as lines, opened(db, session, create=True) as running:
+        configure(running, config, None, None)
+        for result in _results(running, _read(lines), batch):
+            counts[result["status"]] += 1
+            if as_json:
+                emit(json_bytes(result))
+            elif result["status"] == "invalid":
+                say(*(f"line {result['line']}: {fault['message']}" for fault in result["errors"]))
+    if not as_json:
+        emit_text(
+            f"{counts['recorded']:,} recorded, {counts['known']:,} recorded before, "
+            f"{counts['invalid']:,} invalid\n"
+        )
+    if counts["invalid"]:
+        raise typer.Exit(Exit.INVALID)
+
+
+def outcome_result(told: Recorded | MemoptError, event_id: str | None) -> dict[str, Any]:
+    """Return the result object of one outcome."""
+    if isinstance(told, Recorded) and isinstance(told.event, OutcomeEvent):
+        event = told.event
+        status = "recorded" if told.new else "known"
+        found = {"event": event.id, "status": status, "turn": event.turn}
+        return found | {"weights": event.weights, "unexposed": event.unexposed, "errors": []}
+    faults = getattr(told, "faults", None) or (Fault("not_an_outcome", str(told)),)
+    return {"event": event_id, "status": "invalid", "errors": [fault.to_dict() for fault in faults]}
+
+
+def _read(lines: Iterable[bytes]) -> Iterator[Line]:
+    for number, data in objects(iter(lines)):
+        if isinstance(data, MemoptError):
+            yield number, data
+            continue
+        try:
+            yield number, read_outcome(data)
+        except MemoptError as error:
+            yield number, error
+
+
+def _results(session: Session, lines: Iterator[Line], batch: int) -> Iterator[dict[str, Any]]:
+    """Record lines, some a transaction, and yield what became of each."""
+    while some := list(islice(lines, batch)):
+        answers = iter(session.outcomes([told for _, told in some if isinstance(told, Outcome)]))
+        for number, told in some:
+            answer = next(answers) if isinstance(told, Outcome) else told
+            event_id = told.id if isinstance(told, Outcome) else None
+            yield {"line": number} | outcome_result(answer, event_id)

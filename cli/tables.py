@@ -1,0 +1,34 @@
+"""Tables for a person: rows of text in, text for standard output out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from memopt.errors import visible
+
+from .output import standard_output
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
+    """Return a table; all but the first columns are numbers, set to the right."""
+    from rich.console import Console  # tables are not loaded where nobody sees one
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table()
+    for index, name in enumerate(columns):
+        inner = 0 < index < len(columns) - 1
+        made.add_column(name, justify="left" if index < left else "right", overflow="fold", no_wrap=inner)
+    for row in rows:
+        made.add_row(*(Text(visible(str(cell))) for cell in row))
+    console = Console(file=standard_output(), highlight=False)
+    with console.capture() as captured:
+        console.print(made)
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def figures(pairs: Iterable[tuple[str, object]]) -> str:
+    """Return names and values, a line each."""
+    listed = [(name, visible(str(value))) for name, value in pairs]
+    width = max((len(name) for name, _ in listed), default=0)
+    return "".join(f"{name.ljust(width)}  {value}\n" for name, value in listed)

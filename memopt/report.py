@@ -1,0 +1,200 @@
+"""The report of a batch verification: what was asked, by whom it was answered, and a row an instance.
+
+Everything but the times depends on the question and the versions alone, so two runs can be compared:
+``content`` is the digest of all that is no time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from memopt.errors import MemoptError
+from memopt.provenance import MadeBy, Part
+from memopt.verdict import Kind, Status
+
+Outcome = Kind | Literal["rejected"]
+OUTCOMES: tuple[Outcome, ...] = ("equal", "differ", "unproven", "invalid", "infeasible", "rejected")
+"""The verdicts, and ``rejected`` for an input that declares no valid instance."""
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(ge=0)]
+
+
+class UnusableReport(MemoptError):
+    """A file is no report of a verification, or none that this installation can go on with."""
+
+
+class Said(Part):
+    """What one solver said of one instance; see `memopt.verdict.Checked`."""
+
+    solver: str
+    status: Status
+    proved: bool
+    value: str | None = None
+    tokens: int | None = None
+    bound: str | None = None
+    limit: str | None = None
+
+
+class Row(Part):
+    """One instance: where it comes from, and what was found.
+
+    Attributes
+    ----------
+    group
+        What it is counted under: the family, or the path that was asked for.
+    seed, items
+        With the family: what `memopt.families.generate` makes it from.
+    path, line
+        The file, and the line of it if it has several instances.
+    sha256
+        Of the text of the instance.
+    digest
+        Of its program.
+    verdict, reason, value, tokens, answers
+        See `memopt.verdict.Verdict`; the reason is left out where all solvers agree.
+    errors
+        Why it was rejected.
+    text
+        The instance itself, where a solver was refuted.
+    seconds
+        Wall time a solver.
+    """
+
+    group: str
+    seed: int | None = None
+    items: int | None = None
+    path: str | None = None
+    line: int | None = None
+    sha256: str
+    digest: str | None = None
+    verdict: Outcome
+    reason: str | None = None
+    value: str | None = None
+    tokens: int | None = None
+    answers: list[Said] = Field(default_factory=list)
+    errors: list[dict[str, Any]] | None = None
+    text: str | None = None
+    seconds: dict[str, Seconds] = Field(default_factory=dict)
+
+
+class Asked(Part):
+    """The question: random instances (how many, of which families, from which seed on) or files."""
+
+    random: Count | None = None
+    families: list[str] | None = None
+    seed: Count | None = None
+    paths: list[str] | None = None
+    against: list[str]
+    time_limit: Seconds | None = None
+
+
+class Timing(Part):
+    """In how many processes, and how long it took."""
+
+    jobs: Count
+    seconds: Seconds = 0.0
+
+
+class Report(Part):
+    """A verification, finished or not; rows stand in the order of the instances."""
+
+    format: Literal["memopt verify 1"] = "memopt verify 1"
+    asked: Asked
+    made_by: MadeBy
+    total: Count
+    witnesses: list[str] = Field(default_factory=list)
+    timing: Timing
+    rows: list[Row] = Field(default_factory=list)
+
+    @classmethod
+    def read(cls, content: bytes) -> Report:
+        """Read a report.
+
+        Raises
+        ------
+        UnusableReport
+            When the bytes are not exactly what a report was written as.
+        """
+        try:
+            document = json.loads(content)
+            stored = {name: document[name] for name in cls.model_fields}
+            stored["timing"] = {name: document["timing"][name] for name in Timing.model_fields}
+            report = cls.model_validate(stored)
+            intact = report.summary() | {"rows": report._rows()} == document
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            first = error.errors()[0]["loc"] if isinstance(error, ValidationError) else ()
+            place = "".join(f" at {'.'.join(map(str, first))}" for _ in first[:1])
+            raise UnusableReport(f"this is no report of memopt verify{place}") from None
+        if not intact:
+            raise UnusableReport("the report was changed after it was written; its rows cannot be trusted")
+        return report
+
+    def to_bytes(self) -> bytes:
+        """Return the report as JSON, a row a line."""
+        head = json.dumps(self.summary(), indent=1, ensure_ascii=False).removesuffix("\n}")
+        rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self._rows())
+        return f'{head},\n "rows": [\n{rows}\n]}}\n'.encode("utf-8", "backslashreplace")
+
+    def counts(self) -> dict[str, Counter[Outcome]]:
+        """Return how many instances of each group had each outcome, groups in order of appearance."""
+        found: dict[str, Counter[Outcome]] = {}
+        for row in self.rows:
+            found.setdefault(row.group, Counter())[row.verdict] += 1
+        return found
+
+    def totals(self) -> Counter[Outcome]:
+        """Return how many instances had each outcome."""
+        return Counter(row.verdict for row in self.rows)
+
+    def unproven(self) -> Counter[str]:
+        """Return which solver gave no proof for which reason, and how often."""
+        return Counter(
+            f"{said.solver}: {said.limit or said.status}"
+            for row in self.rows
+            if row.verdict == "unproven"
+            for said in row.answers
+            if not said.proved
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return all but the rows."""
+        solvers: Counter[str] = Counter()
+        for row in self.rows:
+            solvers.update(row.seconds)
+        wall = self.timing.seconds
+        return {
+            "format": self.format,
+            "asked": self.asked.model_dump(exclude_none=True),
+            "made_by": self.made_by.model_dump(),
+            "total": self.total,
+            "verified": len(self.rows),
+            "counts": _all_outcomes(self.totals()),
+            "groups": {group: _all_outcomes(found) for group, found in self.counts().items()},
+            "unproven": dict(sorted(self.unproven().items())),
+            "witnesses": self.witnesses,
+            "content": self._content(),
+            "timing": {
+                "jobs": self.timing.jobs,
+                "seconds": wall,
+                "instances_per_second": round(len(self.rows) / wall, 1) if wall else None,
+                "solver_seconds": {name: round(seconds, 3) for name, seconds in sorted(solvers.items())},
+            },
+        }
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return [row.model_dump(exclude_none=True) for row in self.rows]
+
+    def _content(self) -> str:
+        digest = hashlib.sha256()
+        for part in (self.asked, self.made_by, *self.rows):
+            digest.update(part.model_dump_json(exclude={"seconds"}).encode("utf-8", "backslashreplace"))
+        return f"sha256:{digest.hexdigest()}"
+
+
+def _all_outcomes(found: Counter[Outcome]) -> dict[str, int]:
+    return {outcome: found[outcome] for outcome in OUTCOMES}

@@ -1,0 +1,210 @@
+"""Replay: every turn of an exported log decided again, compared with what was recorded to the last bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from memopt.errors import MemoptError, SolverMissing, as_read
+from memopt.session.config import Config
+from memopt.session.errors import InvalidEvent
+from memopt.session.events import (
+    START,
+    AnyEvent,
+    ConfigEvent,
+    OutcomeEvent,
+    RefreshEvent,
+    TurnEvent,
+    canonical,
+    chained,
+    from_dict,
+)
+from memopt.session.state import Exposure, State, apply, credited
+from memopt.session.turn import decide, declare
+
+_UNDECIDED = ("proof",)
+"""Keys of a result that say how, not what."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One place where a log is not what its rules give.
+
+    Attributes
+    ----------
+    line
+        Number of the line, from 1.
+    event
+        Id of its event, None where it cannot be read.
+    what
+        ``unreadable``, ``digest`` (the line, or one before it that is gone, was changed), ``order``,
+        or the name of the key that differs.
+    recorded, recomputed
+        Both values, shortened.
+    """
+
+    line: int
+    event: str | None
+    what: str
+    recorded: Any
+    recomputed: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding for JSON."""
+        return asdict(self)
+
+    def told(self) -> str:
+        """Return the finding as a sentence."""
+        where = f"line {self.line}" + (f", event {self.event!r}" if self.event is not None else "")
+        if self.what == "digest":
+            return f"{where}: it was changed, or what stood before it: its digest is not that of its text"
+        if self.what in ("unreadable", "order"):
+            return f"{where}: {self.recorded}"
+        return f"{where}: {self.what} is {self.recorded!r}, recomputed {self.recomputed!r}"
+
+
+@dataclass
+class Replay:
+    """What a replay found.
+
+    Attributes
+    ----------
+    events, turns
+        How many were recomputed.
+    findings
+        Everything that differs, in the order of lines; empty = identical.
+    complete
+        Whether every line could be replayed.
+    state
+        After the last event replayed.
+    """
+
+    events: int = 0
+    turns: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    complete: bool = True
+    state: State | None = None
+
+    @property
+    def identical(self) -> bool:
+        """Whether nothing differs."""
+        return not self.findings
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome for JSON."""
+        return {
+            "identical": self.identical,
+            "complete": self.complete,
+            "events": self.events,
+            "turns": self.turns,
+            "digest": None if self.state is None else self.state.digest,
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+
+def replay(lines: Iterable[str | bytes]) -> Replay:
+    """Decide every turn of a log again.
+
+    The rules are followed, not the record: after a turn whose record differs the replay goes on
+    with what it computed itself. It ends at a line that it cannot read or apply.
+
+    Parameters
+    ----------
+    lines
+        One event a line with its digest, as `Record.line` gives them; blank lines are skipped.
+
+    Raises
+    ------
+    SolverMissing
+        When the solver of the session is not installed.
+    """
+    done = Replay()
+    digest, exposures = START, dict[str, Exposure]()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            event, recorded = _read(line)
+        except (ValueError, InvalidEvent) as error:
+            return _stopped(done, Finding(number, None, "unreadable", str(error), None))
+        recomputed = chained(digest, canonical(event.to_dict()))
+        if recorded != recomputed:
+            done.findings.append(Finding(number, event.id, "digest", as_read(recorded), recomputed))
+        digest = str(recorded)
+        try:
+            done.state, again = _again(done.state, event, digest, exposures)
+        except SolverMissing:
+            raise
+        except (MemoptError, ValueError, TypeError, LookupError) as error:
+            return _stopped(done, Finding(number, event.id, "order", str(error), None))
+        done.findings += _differences(number, event, again)
+        done.events += 1
+        if isinstance(again, TurnEvent):
+            exposures[again.id] = Exposure.of(again)
+            done.turns += 1
+    return done
+
+
+def _read(line: str | bytes) -> tuple[AnyEvent, Any]:
+    data = json.loads(line)
+    recorded = data.pop("digest", None) if isinstance(data, dict) else None
+    return from_dict(data), recorded
+
+
+def _stopped(done: Replay, finding: Finding) -> Replay:
+    done.findings.append(finding)
+    done.complete = False
+    return done
+
+
+def _again(
+    state: State | None, event: AnyEvent, digest: str, exposures: dict[str, Exposure]
+) -> tuple[State, AnyEvent]:
+    """Return the state after an event, and the event as the rules give it."""
+    if state is None:
+        if not isinstance(event, ConfigEvent):
+            raise InvalidEvent("a log begins with the configuration of its session")
+        state = State.new(Config.from_dict(event.config))
+    if event.number != state.number + 1:
+        raise InvalidEvent(f"event {event.number} comes after {state.number} events")
+    again, exposure = event, None
+    if isinstance(event, TurnEvent):
+        instance = declare(state, event.instance["items"], event.instance["budget"])
+        again = decide(state, instance, event.id)
+    elif isinstance(event, OutcomeEvent):
+        exposure = None if event.turn is None else exposures[event.turn]
+        again = credited(state, event.id, event.retrieved, event.success, event.scores, exposure, event.turn)
+    elif isinstance(event, RefreshEvent):
+        again = RefreshEvent(
+            id=event.id,
+            number=event.number,
+            turn=state.queue.turns,
+            opened=event.opened,
+            missing=event.missing,
+        )
+    return apply(state, again, digest, exposure, counted=True), again
+
+
+def _differences(line: int, event: AnyEvent, again: AnyEvent) -> list[Finding]:
+    recorded, recomputed = _flat(event), _flat(again)
+    return [
+        Finding(line, event.id, name, *_shown(recorded.get(name), recomputed.get(name)))
+        for name in {**recorded, **recomputed}
+        if canonical(recorded.get(name)) != canonical(recomputed.get(name))
+    ]
+
+
+def _flat(event: AnyEvent) -> dict[str, Any]:
+    data = event.to_dict()
+    result = data.pop("result", {})
+    return data | {name: part for name, part in result.items() if name not in _UNDECIDED}
+
+
+def _shown(recorded: Any, recomputed: Any) -> tuple[Any, Any]:
+    """Return two values that differ, reduced to the entries that do."""
+    if isinstance(recorded, dict) and isinstance(recomputed, dict):
+        keys = [key for key in {**recorded, **recomputed} if recorded.get(key) != recomputed.get(key)]
+        return {key: recorded.get(key) for key in keys[:5]}, {key: recomputed.get(key) for key in keys[:5]}
+    return as_read(recorded), as_read(recomputed)

@@ -1,0 +1,431 @@
+"""A session: turns, outcomes, refreshes and originals, one after the other, in memory or stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from memopt.errors import Fault, MemoptError, as_read
+from memopt.instance import Item
+from memopt.session import refresh as refreshing
+from memopt.session.config import FIXED, Config
+from memopt.session.errors import InvalidConfig, InvalidEvent, InvalidOutcome, InvalidPut, StoreFailed
+from memopt.session.events import (
+    OWN,
+    AnyEvent,
+    ConfigEvent,
+    OutcomeEvent,
+    PutEvent,
+    Record,
+    RefreshEvent,
+    TurnEvent,
+    record,
+)
+from memopt.session.log import Log, MemoryLog, Transaction
+from memopt.session.refresh import Archive, Compressor
+from memopt.session.state import Exposure, Key, State, apply, credited, touched
+from memopt.session.turn import Budget, decide, declare, judged
+from memopt.session.worth import MemoryWorth
+
+MOST_EXPOSURES = 1_000
+"""Turns whose exposure is remembered for the outcomes to come."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What is told of an episode.
+
+    Attributes
+    ----------
+    id
+        Unique: recording it twice counts once. None = the session gives one.
+    success
+        Whether the episode succeeded.
+    retrieved
+        Memories that were retrieved for it; none = nothing is counted.
+    scores
+        Retrieval scores beside `retrieved`.
+    turn
+        Id of the turn whose context the episode had: what was retrieved but not in that context is not
+        credited. None = the last turn; before the first, all that was retrieved counts.
+    """
+
+    success: bool
+    retrieved: Sequence[str]
+    id: str | None = None
+    scores: Sequence[float] | None = None
+    turn: str | None = None
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An event that stands in the log.
+
+    Attributes
+    ----------
+    event
+        The event; the one recorded first when its id was taken.
+    new
+        Whether this call recorded it; False = nothing was changed.
+    """
+
+    event: AnyEvent
+    new: bool
+
+
+@dataclass(frozen=True)
+class RefreshedItems:
+    """Items opened by a refresh, and the levels made for them.
+
+    Attributes
+    ----------
+    recorded
+        Its event.
+    texts
+        Item to its texts by level, richest first; empty when the event had been recorded before.
+    missing
+        Items asked for that have no original.
+    """
+
+    recorded: Recorded
+    texts: dict[str, dict[str, str]]
+    missing: tuple[str, ...]
+
+
+@dataclass
+class _Batch:
+    """What a transaction is about to add."""
+
+    transaction: Transaction
+    state: State
+    records: list[Record] = field(default_factory=list)
+    changed: dict[Key, None] = field(default_factory=dict)
+
+    def add(self, event: AnyEvent, exposure: Exposure | None = None, counted: bool = False) -> Recorded:
+        """Add an event to the log and to the state."""
+        made = record(event, self.state.digest)
+        self.state = apply(self.state, event, made.digest, exposure, counted)
+        self.records.append(made)
+        self.changed.update(dict.fromkeys(touched(event, exposure)))
+        return Recorded(event, True)
+
+    def next_id(self, wanted: str | None) -> str:
+        """Return the id of the next event."""
+        return f"{OWN}{self.state.number + 1}" if wanted is None else wanted
+
+
+class Session:
+    """Successive turns around one state.
+
+    Whatever goes wrong in a call (invalid input, an infeasible turn, a full disk) leaves the session
+    as it was. Several processes may use one stored session at a time.
+
+    Parameters
+    ----------
+    config
+        Of a new session; a session that exists keeps its own, unless `configure` changes it.
+    log
+        Where it is kept, in memory by default; `store.open_store` gives one in a database.
+    """
+
+    def __init__(self, config: Config | None = None, log: Log | None = None) -> None:
+        self._config = Config() if config is None else config
+        self._log: Log = MemoryLog() if log is None else log
+        self._state: State | None = None
+        self._exposures: dict[str, Exposure] = {}
+
+    @property
+    def state(self) -> State:
+        """The state after all events there are now."""
+        with self._log.reading() as transaction:
+            return self._current(transaction)
+
+    def events(self) -> list[Record]:
+        """Return all events with their digests, in order."""
+        with self._log.reading() as transaction:
+            return list(transaction.since(0))
+
+    def originals(self) -> dict[str, str]:
+        """Return the archive: item id to its original."""
+        with self._log.reading() as transaction:
+            state = self._current(transaction)
+            archive = StoredArchive(transaction, state, state.originals)
+            return {item: archive.original(item) or "" for item in sorted(archive.ids())}
+
+    def configure(self, config: Config) -> Recorded | None:
+        """Change the configuration; None when it is as wanted already.
+
+        Raises
+        ------
+        InvalidConfig
+            When what must stand from the first turn on (`config.FIXED`) would change.
+        """
+        with self._batch(config) as batch:
+            changed = batch.state.config.changed(config)
+            stuck = [name for name in changed if name in FIXED]
+            if stuck and batch.state.queue.turns:
+                raise InvalidConfig(f"{', '.join(stuck)} cannot change after the first turn")
+            if not changed:
+                return None
+            event = ConfigEvent(
+                id=batch.next_id(None), number=batch.state.number + 1, config=config.to_dict()
+            )
+            return batch.add(event)
+
+    def turn(
+        self, candidates: Iterable[Item | Mapping[str, Any]], budget: Budget, event_id: str | None = None
+    ) -> Recorded:
+        """Take a turn: which level every candidate holds now.
+
+        Parameters
+        ----------
+        candidates
+            Items as in a problem file; they may come and go from turn to turn.
+        budget
+            Hard capacity in tokens, or a window.
+        event_id
+            Unique; a turn taken with it before is returned and not taken again.
+
+        Returns
+        -------
+        Recorded
+            Its event is a `TurnEvent`: ``choices``, ``tokens``, ``price``, ``result`` and the rest.
+
+        Raises
+        ------
+        InvalidInstance, InfeasibleTurn
+            See `turn.decide`.
+        """
+        offered = list(candidates)
+        with self._batch() as batch:
+            known = _known(batch.transaction, event_id, TurnEvent)
+            if known is not None:
+                return known
+            instance = declare(batch.state, offered, budget)
+            return batch.add(decide(batch.state, instance, batch.next_id(event_id)))
+
+    def outcome(
+        self,
+        event_id: str | None,
+        success: bool,
+        retrieved: Sequence[str],
+        scores: Sequence[float] | None = None,
+        turn: str | None = None,
+    ) -> Recorded:
+        """Record how an episode ended; see `Outcome` for the parameters.
+
+        Raises
+        ------
+        InvalidOutcome
+            With every fault; nothing is recorded then.
+        """
+        (told,) = self.outcomes([Outcome(success, retrieved, event_id, scores, turn)])
+        if isinstance(told, MemoptError):
+            raise told
+        return told
+
+    def outcomes(self, outcomes: Iterable[Outcome]) -> list[Recorded | MemoptError]:
+        """Record many outcomes in one transaction, in order.
+
+        Returns
+        -------
+        list
+            Beside each outcome its event, or the error that kept it alone from being recorded.
+        """
+        told = list(outcomes)
+        with self._batch() as batch:
+            found = batch.transaction.find([each.id for each in told if each.id is not None])
+            seen: dict[str, AnyEvent] = {name: made.event for name, made in found.items()}
+            answers: list[Recorded | MemoptError] = []
+            for each in told:
+                try:
+                    answer = self._outcome(batch, each, seen)
+                except (InvalidOutcome, InvalidEvent) as error:
+                    answers.append(error)
+                    continue
+                seen[answer.event.id] = answer.event
+                answers.append(answer)
+        return answers
+
+    def put(self, texts: Mapping[str, str], event_id: str | None = None) -> Recorded:
+        """Put originals into the archive, from where nothing is ever deleted.
+
+        Parameters
+        ----------
+        texts
+            Item id to its original. The same text again is fine.
+
+        Raises
+        ------
+        InvalidPut
+            When an item has another original already, or an id or a text is no string.
+        """
+        wrong = [
+            key for key, text in texts.items() if not (isinstance(key, str) and key and isinstance(text, str))
+        ]
+        if wrong:
+            raise InvalidPut(f"originals are texts by id; not so {as_read(wrong[0])!r}")
+        with self._batch() as batch:
+            known = _known(batch.transaction, event_id, PutEvent)
+            if known is not None:
+                return known
+            archive = StoredArchive(batch.transaction, batch.state, list(texts))
+            other = [key for key, text in texts.items() if archive.original(key) not in (None, text)]
+            if other:
+                raise InvalidPut(
+                    f"item {other[0]!r} has another original already; give the new text a new id"
+                )
+            fresh = {key: text for key, text in texts.items() if archive.original(key) is None}
+            return batch.add(PutEvent(id=batch.next_id(event_id), number=batch.state.number + 1, texts=fresh))
+
+    def refresh(
+        self,
+        compressors: Mapping[str, Compressor],
+        items: Iterable[str] | None = None,
+        event_id: str | None = None,
+        archive: Archive | None = None,
+    ) -> RefreshedItems:
+        """Make levels anew from the originals; their items are open from the next turn on.
+
+        Parameters
+        ----------
+        compressors
+            Level name to what makes it; the richest level is the original itself.
+        items
+            Ids wanted, None = all of the archive.
+        archive
+            Where the originals are; None = those put into this session.
+        """
+        with self._batch() as batch:
+            known = _known(batch.transaction, event_id, RefreshEvent)
+            if known is not None:
+                return RefreshedItems(known, {}, ())
+            wanted = None if items is None else list(items)
+            source = archive or StoredArchive(
+                batch.transaction, batch.state, batch.state.originals if wanted is None else wanted
+            )
+            turns = batch.state.queue.turns
+            _, made = refreshing.refresh(batch.state.ledger, turns, source, compressors, wanted)
+            event = RefreshEvent(
+                id=batch.next_id(event_id),
+                number=batch.state.number + 1,
+                turn=turns,
+                opened=list(made.texts),
+                missing=list(made.missing),
+            )
+            return RefreshedItems(batch.add(event), made.texts, made.missing)
+
+    def worth(self) -> list[MemoryWorth]:
+        """Return what is known of every memory ever offered or put, sorted by id."""
+        state = self.state
+        counted = state.worth.part(state.known)
+        counted.pairs = state.worth.pairs
+        return sorted(counted.reports(), key=lambda report: report.memory)
+
+    def verdicts(self) -> dict[str, tuple[str, str]]:
+        """Return the state of every memory that is not normal, and why, by the evidence there is now.
+
+        In mode ``observe`` this is what ``govern`` would do.
+        """
+        state = self.state
+        governor, transitions = judged(state, state.known)
+        reasons = {transition.memory: transition.reason for transition in transitions}
+        return {memory: (held, reasons.get(memory, "")) for memory, held in sorted(governor.states.items())}
+
+    def _outcome(self, batch: _Batch, told: Outcome, seen: Mapping[str, AnyEvent]) -> Recorded:
+        if told.id is not None and told.id in seen:
+            return Recorded(_of_kind(seen[told.id], OutcomeEvent), False)
+        _checked_id(told.id)
+        turn = batch.state.turn_id if told.turn is None else told.turn
+        exposure = None if turn is None else self._exposure(batch.transaction, turn)
+        event = credited(
+            batch.state, batch.next_id(told.id), told.retrieved, told.success, told.scores, exposure, turn
+        )
+        return batch.add(event, exposure, counted=True)
+
+    def _exposure(self, transaction: Transaction, turn: str) -> Exposure:
+        if turn not in self._exposures:
+            made = transaction.find([turn]).get(turn)
+            if made is None or not isinstance(made.event, TurnEvent):
+                message = f"there is no turn {turn!r}"
+                raise InvalidOutcome([Fault("unknown_turn", message, field="turn", read=as_read(turn))])
+            if len(self._exposures) >= MOST_EXPOSURES:
+                self._exposures.pop(next(iter(self._exposures)))
+            self._exposures[turn] = Exposure.of(made.event)
+        return self._exposures[turn]
+
+    @contextmanager
+    def _batch(self, config: Config | None = None) -> Iterator[_Batch]:
+        """Add events in one transaction; the state is forgotten when it fails."""
+        try:
+            with self._log.writing() as transaction:
+                batch = _Batch(transaction, self._current(transaction))
+                if not batch.state.number:
+                    first = self._config if config is None else config
+                    batch.add(ConfigEvent(id=f"{OWN}1", number=1, config=first.to_dict()))
+                yield batch
+                if batch.records:
+                    transaction.append(batch.records, batch.changed, batch.state)
+        except MemoptError as error:
+            if isinstance(error, StoreFailed):
+                self._state = None
+            raise
+        except BaseException:
+            self._state = None
+            raise
+        self._state = batch.state
+
+    def _current(self, transaction: Transaction) -> State:
+        """Return the state after all events of a transaction, those of other writers included."""
+        state = self._state
+        if state is None:
+            state = transaction.load() or State.new(self._config)
+        if state.number != transaction.length():
+            for made in transaction.since(state.number):
+                exposure = None
+                if isinstance(made.event, OutcomeEvent) and made.event.turn is not None:
+                    exposure = self._exposure(transaction, made.event.turn)
+                state = apply(state, made.event, made.digest, exposure)
+        self._state = state
+        return state
+
+
+class StoredArchive:
+    """Originals of a session; all that are wanted are read at once."""
+
+    def __init__(self, transaction: Transaction, state: State, items: Iterable[str]) -> None:
+        known = state.originals
+        numbers = sorted({known[item] for item in items if item in known})
+        self._texts: dict[str, str] = {}
+        for made in transaction.at(numbers):
+            if isinstance(made.event, PutEvent):
+                self._texts.update(made.event.texts)
+
+    def ids(self) -> Iterable[str]:
+        """Return the ids of the items read."""
+        return self._texts.keys()
+
+    def original(self, item: str) -> str | None:
+        """Return the original of an item, None when there is none."""
+        return self._texts.get(item)
+
+
+def _known(transaction: Transaction, event_id: str | None, kind: type[AnyEvent]) -> Recorded | None:
+    _checked_id(event_id)
+    found = transaction.find([event_id]) if event_id is not None else {}
+    if event_id is None or event_id not in found:
+        return None
+    return Recorded(_of_kind(found[event_id].event, kind), False)
+
+
+def _of_kind(event: AnyEvent, kind: type[AnyEvent]) -> AnyEvent:
+    if not isinstance(event, kind):
+        raise InvalidEvent(f"the id {event.id!r} is that of a {event.kind}, not of a {kind.kind}")
+    return event
+
+
+def _checked_id(event_id: str | None) -> None:
+    if event_id is not None and (not event_id or event_id.startswith(OWN)):
+        raise InvalidEvent(f"an id may not be empty or begin with {OWN!r}, read {event_id!r}")

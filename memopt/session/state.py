@@ -1,0 +1,348 @@
+"""The state of a session, how an event changes it, and the rows it is stored in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, cast
+
+from memopt.session.config import Config
+from memopt.session.contrast import Contrast
+from memopt.session.counters import WorthRule
+from memopt.session.errors import InvalidState
+from memopt.session.events import (
+    START,
+    AnyEvent,
+    ConfigEvent,
+    OutcomeEvent,
+    PutEvent,
+    RefreshEvent,
+    TurnEvent,
+)
+from memopt.session.fidelity import FidelityLedger, Held
+from memopt.session.governance import Assignment, Governor
+from memopt.session.pressure import PressureQueue
+from memopt.session.worth import Pair, Worth
+
+
+class Tally(Worth):
+    """Worth whose rows can be read one by one: what a store writes and governance judges."""
+
+    def row(self, memory: str) -> list[float] | None:
+        """Return the counters of a memory; None while it has no evidence."""
+        if memory not in self:
+            return None
+        row: list[float] = self._table[self._rows[memory]].tolist()
+        return row if any(row) else None
+
+    def part(self, memories: Iterable[str]) -> Tally:
+        """Return a copy with some memories alone and no pairs; the base rate stays that of all."""
+        rows = {memory: self.row(memory) or [0.0, 0.0] for memory in memories}
+        return tally(self.rule, rows, self.overall[0].tolist(), {})
+
+
+def tally(
+    rule: WorthRule,
+    rows: Mapping[str, Sequence[float]],
+    overall: Sequence[float],
+    pairs: Mapping[Pair, int],
+) -> Tally:
+    """Return counters of these rows."""
+    rules = {name: getattr(rule, name) for name in rule.__dataclass_fields__}
+    together = [[*pair, times] for pair, times in pairs.items()]
+    state = {"rule": rules, "memories": rows, "overall": overall, "pairs": together}
+    return cast(Tally, Tally.from_dict(state))
+
+
+class Key(NamedTuple):
+    """Names a row of the stored state: one of the parts, and whose it is."""
+
+    part: str
+    whose: str | Pair = ""
+
+
+QUEUE, OVERALL, CONTEXT = Key("queue"), Key("overall"), Key("context")
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What a turn had in its context, and what chance decided there.
+
+    Attributes
+    ----------
+    shown
+        Items in the context.
+    assignments
+        See `Governor.assign`.
+    pinned
+        Items exempt from governance.
+    """
+
+    shown: frozenset[str]
+    assignments: Mapping[str, Assignment]
+
+    @classmethod
+    def of(cls, turn: TurnEvent) -> Exposure:
+        """Return the exposure of a turn."""
+        drawn = {item: Assignment(arm, shown, held) for item, (arm, shown, held) in turn.assignments.items()}
+        return cls(frozenset(turn.sizes), drawn)
+
+
+@dataclass(frozen=True)
+class State:
+    """All that a session knows besides its events.
+
+    Attributes
+    ----------
+    config
+        The configuration.
+    number, digest
+        Events so far, and the digest of them all.
+    queue, ledger, governor
+        The machines of these names.
+    worth
+        Counters. Unlike everything else here they are written in place; whoever could not store an
+        event forgets the whole state and reads it anew.
+    turn_id
+        Id of the last turn; None before the first.
+    context
+        Items kept in the last turn, in the order of the conversation.
+    originals
+        Item to the number of the event that put its original.
+    """
+
+    config: Config
+    number: int = 0
+    digest: str = START
+    queue: PressureQueue = field(default_factory=lambda: PressureQueue(0.0))
+    ledger: FidelityLedger = field(default_factory=FidelityLedger)
+    governor: Governor = field(default_factory=Governor)
+    worth: Tally = field(default_factory=Tally)
+    turn_id: str | None = None
+    context: tuple[str, ...] = ()
+    originals: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def new(cls, config: Config) -> State:
+        """Return the state before the first event."""
+        return cls(config).configured(config)
+
+    def configured(self, config: Config) -> State:
+        """Return the state with another configuration; see `config.FIXED` for what must stand."""
+        self.worth.rule = config.worth
+        return replace(
+            self,
+            config=config,
+            queue=replace(self.queue, gain=config.gain, alpha=config.alpha),
+            ledger=replace(self.ledger, ladder=config.ladder),
+            governor=replace(self.governor, rule=config.governance),
+        )
+
+    def knows(self, memory: str) -> bool:
+        """Whether a memory was ever offered or put."""
+        return memory in self.ledger.held or memory in self.originals
+
+    @property
+    def known(self) -> list[str]:
+        """All memories ever offered or put, sorted."""
+        return sorted(self.ledger.held.keys() | self.originals.keys())
+
+
+def apply(
+    state: State, event: AnyEvent, digest: str, exposure: Exposure | None = None, counted: bool = False
+) -> State:
+    """Return the state after an event.
+
+    Parameters
+    ----------
+    state, event
+        The state before it, and the event.
+    digest
+        Of all events up to this one.
+    exposure
+        Of the turn that an outcome names.
+    counted
+        Whether `credited` has counted the outcome already.
+
+    Raises
+    ------
+    MemoptError
+        When the event contradicts the state.
+    """
+    if event.number != state.number + 1:
+        raise InvalidState("session", f"event {event.number} comes after {state.number} events")
+    match event:
+        case TurnEvent():
+            after = _after_turn(state, event)
+        case OutcomeEvent():
+            after = _after_outcome(state, event, exposure, counted)
+        case RefreshEvent():
+            after = replace(state, ledger=state.ledger.refresh(event.turn, event.opened))
+        case PutEvent():
+            after = replace(state, originals={**state.originals, **dict.fromkeys(event.texts, event.number)})
+        case ConfigEvent():
+            after = state.configured(Config.from_dict(event.config))
+    return replace(after, number=event.number, digest=digest)
+
+
+def credited(
+    state: State,
+    event_id: str,
+    retrieved: Sequence[str],
+    success: bool,
+    scores: Sequence[float] | None,
+    exposure: Exposure | None,
+    turn: str | None,
+) -> OutcomeEvent:
+    """Credit an outcome to the counters of a state, in place, and return its event.
+
+    Raises
+    ------
+    InvalidOutcome
+        With every fault; nothing is counted then.
+    """
+    state.worth.know(memory for memory in retrieved if state.knows(memory))
+    shown = None if exposure is None else exposure.shown
+    counted = state.worth.record(retrieved, success, scores, shown)
+    return OutcomeEvent(
+        id=event_id,
+        number=state.number + 1,
+        turn=turn,
+        retrieved=list(retrieved),
+        success=bool(success),
+        scores=None if scores is None else [float(score) for score in scores],
+        weights=counted.weights,
+        unexposed=list(counted.unexposed),
+    )
+
+
+def slack(result: Mapping[str, Any]) -> float:
+    """Return by how much a turn's choice may miss its priced optimum: the gap and twice the rounding."""
+    return float(result["gap"] or 0) + 2 * float(result["error_bound"])
+
+
+def _after_turn(state: State, event: TurnEvent) -> State:
+    chosen = {item: Held(level, event.sizes.get(item, 0)) for item, level in event.choices.items()}
+    states = dict(state.governor.states)
+    for memory, _, after, _, _ in event.transitions:
+        states[memory] = after
+        if after == "normal":
+            del states[memory]
+    return replace(
+        state,
+        queue=state.queue.after(
+            event.tokens,
+            event.budget,
+            pinned=event.pinned_tokens,
+            optimal=event.result["status"] == "optimal",
+            slack=slack(event.result),
+        ),
+        ledger=state.ledger.after(event.turn, chosen),
+        governor=replace(state.governor, states=states) if event.transitions else state.governor,
+        turn_id=event.id,
+        context=tuple(event.sizes),
+    )
+
+
+def _after_outcome(state: State, event: OutcomeEvent, exposure: Exposure | None, counted: bool) -> State:
+    if not counted:
+        credited(state, event.id, event.retrieved, event.success, event.scores, exposure, event.turn)
+    if exposure is None or not exposure.assignments:
+        return state
+    return replace(state, governor=state.governor.record(exposure.assignments, event.success))
+
+
+def touched(event: AnyEvent, exposure: Exposure | None = None) -> Iterator[Key]:
+    """Yield the rows that an event may change."""
+    match event:
+        case TurnEvent():
+            yield from (QUEUE, CONTEXT)
+            yield from (Key("held", item) for item in event.choices)
+            yield from (Key("governed", memory) for memory, *_ in event.transitions)
+        case OutcomeEvent():
+            names = sorted(event.weights)
+            yield OVERALL
+            yield from (Key("worth", memory) for memory in names)
+            yield from (
+                Key("pair", (one, other)) for index, one in enumerate(names) for other in names[index + 1 :]
+            )
+            if exposure is not None:
+                yield from (Key("governed", memory) for memory in exposure.assignments)
+        case RefreshEvent():
+            yield from (Key("held", item) for item in event.opened)
+        case PutEvent():
+            yield from (Key("original", item) for item in event.texts)
+        case ConfigEvent():
+            yield QUEUE
+
+
+def value(state: State, key: Key) -> Any:
+    """Return what a row holds, ready for JSON; None where there is nothing."""
+    part = key.part
+    whose: Any = key.whose
+    if part == "held":
+        held = state.ledger.held.get(whose)
+        return held and [*held, state.ledger.opens.get(whose)]
+    if part == "worth":
+        return state.worth.row(whose)
+    if part == "pair":
+        return state.worth.pairs.get(whose)
+    if part == "governed":
+        contrast = state.governor.contrasts.get(whose)
+        return [state.governor.states.get(whose), contrast and list(contrast)]
+    if part == "original":
+        return state.originals[whose]
+    if part == "queue":
+        return state.queue.to_dict()
+    if part == "overall":
+        return state.worth.overall[0].tolist()
+    return [state.turn_id, *state.context]
+
+
+def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key, Any]]) -> State:
+    """Return the state whose rows are given.
+
+    Raises
+    ------
+    InvalidState
+        When a row is broken.
+    """
+    parts: dict[str, dict[Any, Any]] = {
+        part: {} for part in ("held", "worth", "pair", "governed", "original", "queue", "overall", "context")
+    }
+    for key, stored in rows:
+        if stored is not None:
+            parts[key.part][key.whose] = stored
+    new = State.new(config)
+    try:
+        turn_id, *context = parts["context"].get("", [None])
+        held, governed = parts["held"], parts["governed"]
+        return replace(
+            new,
+            number=number,
+            digest=digest,
+            queue=PressureQueue.from_dict(parts["queue"][""]) if parts["queue"] else new.queue,
+            ledger=FidelityLedger.from_dict(
+                {
+                    "ladder": config.ladder,
+                    "held": {item: entry[:2] for item, entry in held.items()},
+                    "opens": {item: entry[2] for item, entry in held.items() if entry[2] is not None},
+                }
+            ),
+            governor=Governor(
+                config.governance,
+                {memory: entry[0] for memory, entry in governed.items() if entry[0] is not None},
+                {memory: Contrast(*entry[1]) for memory, entry in governed.items() if entry[1] is not None},
+            ),
+            worth=tally(
+                config.worth,
+                parts["worth"],
+                parts["overall"].get("", [0.0] * 4),
+                parts["pair"],
+            ),
+            turn_id=turn_id,
+            context=tuple(context),
+            originals=parts["original"],
+        )
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InvalidState("session", f"{type(error).__name__}: {error}") from None

@@ -1,0 +1,312 @@
+"""Sessions in a database, by SQLAlchemy 2 Core: SQLite for a path, PostgreSQL for its URL.
+
+An event and what it changes of the state are written in one transaction, so whatever kills a process
+leaves the state of the last event that was committed. Writers of a session exclude one another:
+SQLite takes its write lock at the beginning, PostgreSQL locks the row of the session.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from memopt.session.config import Config
+from memopt.session.errors import InvalidEvent, InvalidState, StoreFailed, StoreMissing
+from memopt.session.events import START, AnyEvent, Record, canonical, from_text
+from memopt.session.state import Key, State, from_rows, value
+
+WAIT_SECONDS = 60.0
+"""How long SQLite waits for another writer."""
+_AT_ONCE = 500
+"""Ids or numbers asked for in one query."""
+_POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
+
+
+class Store:
+    """A database of sessions.
+
+    Parameters
+    ----------
+    where
+        Path of an SQLite file (made when there is none), an SQLAlchemy URL, or a PostgreSQL URL.
+
+    Raises
+    ------
+    StoreMissing
+        When SQLAlchemy, or psycopg for PostgreSQL, is not installed.
+    StoreFailed
+        When the database cannot be opened.
+    """
+
+    def __init__(self, where: str) -> None:
+        self._sql = _sqlalchemy()
+        self.tables = _Tables(self._sql)
+        with self._told():
+            self.engine = _engine(self._sql, where)
+            if not set(self.tables.names) <= set(self._sql.inspect(self.engine).get_table_names()):
+                self.tables.metadata.create_all(self.engine)
+
+    def session(self, name: str) -> StoredLog:
+        """Return the log of the session of a name."""
+        return StoredLog(self, name)
+
+    def sessions(self) -> list[str]:
+        """Return the names of the sessions, sorted."""
+        with self._told(), self.engine.connect() as connection:
+            rows = connection.execute(self._sql.select(self.tables.sessions.c.name))
+            return sorted(json.loads(name) for (name,) in rows)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @contextmanager
+    def begun(self, write: bool) -> Iterator[Any]:
+        """Begin a transaction; committed at the end, rolled back after an error."""
+        options: dict[str, Any] = {"memopt_write": write}
+        if self.engine.dialect.name != "sqlite" and not write:
+            options["isolation_level"] = "REPEATABLE READ"  # several queries, one view
+        with self._told(), self.engine.connect() as plain:
+            connection = plain.execution_options(**options)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except self._sql.exc.SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", None) or error).strip().splitlines()
+            raise StoreFailed(
+                f"the database failed: {reason[0] if reason else type(error).__name__}"
+            ) from error
+
+
+class StoredLog:
+    """Keeps one session in a store; see `log.Log`."""
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store, self.name = store, name
+
+    @contextmanager
+    def reading(self) -> Iterator[StoredTransaction]:
+        """Begin a transaction that only reads."""
+        with self._store.begun(write=False) as connection:
+            yield StoredTransaction(self._store, connection, self.name, lock=False)
+
+    @contextmanager
+    def writing(self) -> Iterator[StoredTransaction]:
+        """Begin a transaction that excludes other writers of the session."""
+        with self._store.begun(write=True) as connection:
+            yield StoredTransaction(self._store, connection, self.name, lock=True)
+
+
+class StoredTransaction:
+    """A transaction on one session; see `log.Transaction`."""
+
+    def __init__(self, store: Store, connection: Any, name: str, lock: bool) -> None:
+        self._sql: Any = store._sql
+        self._tables, self._connection, self._name = store.tables, connection, _text(name)
+        self._insert = _inserter(store.engine.dialect.name)
+        row = self._head(lock)
+        if row is None and lock:
+            new = {"name": self._name, "events": 0, "digest": START, "config": "{}"}
+            made = self._insert(store.tables.sessions).values(new).on_conflict_do_nothing()
+            connection.execute(made)
+            row = self._head(lock)
+        head: tuple[int, str, str] = tuple(row) if row else (0, START, "{}")
+        self._length, self._digest, self._config = head
+
+    def length(self) -> int:
+        """Return the number of events."""
+        return int(self._length)
+
+    def load(self) -> State | None:
+        """Return the stored state, None where there is none."""
+        if not self._length:
+            return None
+        table = self._tables.state
+        query = self._sql.select(table.c.part, table.c.whose, table.c.value)
+        rows = self._connection.execute(query.where(table.c.session == self._name))
+        config = Config.from_dict(json.loads(self._config))
+        entries = ((Key(part, _key(whose)), json.loads(stored)) for part, whose, stored in rows)
+        return from_rows(config, self.length(), self._digest, entries)
+
+    def since(self, number: int) -> Iterator[Record]:
+        """Yield the events after one, in order."""
+        events = self._tables.events
+        return self._records(events.c.number > number)
+
+    def find(self, ids: Sequence[str]) -> dict[str, Record]:
+        """Return the events of these ids."""
+        events = self._tables.events
+        wanted = [_text(name) for name in ids]
+        return {
+            made.event.id: made for some in _portions(wanted) for made in self._records(events.c.id.in_(some))
+        }
+
+    def at(self, numbers: Sequence[int]) -> list[Record]:
+        """Return the events of these numbers."""
+        events = self._tables.events
+        return [made for some in _portions(numbers) for made in self._records(events.c.number.in_(some))]
+
+    def append(self, records: Sequence[Record], changed: Iterable[Key], state: State) -> None:
+        """Add events, and make the rows changed those of the state."""
+        self._connection.execute(
+            self._sql.insert(self._tables.events),
+            [
+                {
+                    "session": self._name,
+                    "number": made.event.number,
+                    "id": _text(made.event.id),
+                    "kind": made.event.kind,
+                    "body": made.text,
+                    "digest": made.digest,
+                }
+                for made in records
+            ],
+        )
+        rows = [
+            {
+                "session": self._name,
+                "part": key.part,
+                "whose": _text(key.whose),
+                "value": canonical(value(state, key)),
+            }
+            for key in changed
+        ]
+        if rows:
+            upsert = self._insert(self._tables.state)
+            upsert = upsert.on_conflict_do_update(
+                index_elements=["session", "part", "whose"], set_={"value": upsert.excluded.value}
+            )
+            self._connection.execute(upsert, rows)
+        sessions = self._tables.sessions
+        head = {"events": state.number, "digest": state.digest, "config": canonical(state.config.to_dict())}
+        self._connection.execute(self._sql.update(sessions).where(sessions.c.name == self._name).values(head))
+
+    def _head(self, lock: bool) -> Any:
+        table = self._tables.sessions
+        query = self._sql.select(table.c.events, table.c.digest, table.c.config)
+        query = query.where(table.c.name == self._name)
+        if lock:
+            query = query.with_for_update()  # PostgreSQL; SQLite has locked everything by now
+        return self._connection.execute(query).one_or_none()
+
+    def _records(self, condition: Any) -> Iterator[Record]:
+        events = self._tables.events
+        query = self._sql.select(events.c.body, events.c.digest).where(events.c.session == self._name)
+        for body, digest in self._connection.execute(query.where(condition).order_by(events.c.number)):
+            yield Record(_event(body), body, digest)
+
+
+class _Tables:
+    """The three tables; every name and key is JSON text, which any database can hold."""
+
+    names = ("memopt_sessions", "memopt_events", "memopt_state")
+
+    def __init__(self, sql: Any) -> None:
+        self.metadata = sql.MetaData()
+        sessions, events, state = self.names
+        self.sessions = sql.Table(
+            sessions,
+            self.metadata,
+            sql.Column("name", sql.Text, primary_key=True),
+            sql.Column("events", sql.Integer, nullable=False),
+            sql.Column("digest", sql.Text, nullable=False),
+            sql.Column("config", sql.Text, nullable=False),
+        )
+        self.events = sql.Table(
+            events,
+            self.metadata,
+            sql.Column("session", sql.Text, primary_key=True),
+            sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
+            sql.Column("id", sql.Text, nullable=False),
+            sql.Column("kind", sql.Text, nullable=False),
+            sql.Column("body", sql.Text, nullable=False),
+            sql.Column("digest", sql.Text, nullable=False),
+            sql.UniqueConstraint("session", "id"),
+        )
+        self.state = sql.Table(
+            state,
+            self.metadata,
+            sql.Column("session", sql.Text, primary_key=True),
+            sql.Column("part", sql.Text, primary_key=True),
+            sql.Column("whose", sql.Text, primary_key=True),
+            sql.Column("value", sql.Text, nullable=False),
+            sqlite_with_rowid=False,
+        )
+
+
+def open_store(where: str) -> Store:
+    """Open a database; see `Store`."""
+    return Store(where)
+
+
+def _sqlalchemy() -> Any:
+    try:
+        return import_module("sqlalchemy")
+    except ImportError:
+        raise StoreMissing(
+            "a store needs SQLAlchemy, which is not installed: pip install 'sqlalchemy>=2'"
+        ) from None
+
+
+def _engine(sql: Any, where: str) -> Any:
+    if where.startswith(_POSTGRES):
+        url = sql.make_url("postgresql+psycopg://" + where.partition("://")[2])
+        try:
+            return sql.create_engine(url)
+        except ImportError:
+            hint = "pip install 'memopt[postgres]'"
+            raise StoreMissing(f"PostgreSQL needs psycopg, which is not installed: {hint}") from None
+    url = where if where.startswith("sqlite:") else sql.URL.create("sqlite", database=where)
+    engine = sql.create_engine(url, connect_args={"timeout": WAIT_SECONDS})
+    sql.event.listen(engine, "connect", _prepare_sqlite)
+    sql.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # transactions begin where we say so
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=NORMAL")
+
+
+def _begin_sqlite(connection: Any) -> None:
+    write = connection.get_execution_options().get("memopt_write", True)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _inserter(dialect: str) -> Any:
+    return import_module(f"sqlalchemy.dialects.{dialect}").insert
+
+
+def _event(body: str) -> AnyEvent:
+    try:
+        return from_text(body)
+    except (ValueError, InvalidEvent) as error:
+        raise InvalidState("log", str(error)) from None
+
+
+def _text(name: str | tuple[str, ...]) -> str:
+    return canonical(name)
+
+
+def _key(text: str) -> str | tuple[str, str]:
+    read = json.loads(text)
+    return (read[0], read[1]) if isinstance(read, list) else str(read)
+
+
+def _portions(values: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for begin in range(0, len(values), _AT_ONCE):
+        yield values[begin : begin + _AT_ONCE]

@@ -1,0 +1,229 @@
+"""One turn decided: caps and worth, price, solve, audit. Reads the state, changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memopt.allocation import Allocation
+from memopt.columns import DELETE
+from memopt.compile import compile
+from memopt.errors import Fault, InvalidInstance
+from memopt.instance import Instance, Item, Option, Window
+from memopt.session.errors import InfeasibleTurn
+from memopt.session.events import TurnEvent
+from memopt.session.fidelity import Admission
+from memopt.session.governance import Assignment, Governor, Transition
+from memopt.session.state import State, slack
+from memopt.shortage import least_tokens
+from memopt.solve import solve_compiled
+
+Budget = int | Window | Mapping[str, Any]
+
+
+def declare(state: State, candidates: Iterable[Item | Mapping[str, Any]], budget: Budget) -> Instance:
+    """Return the candidates of a turn as an instance at the price of the turn, before any cap.
+
+    Raises
+    ------
+    InvalidInstance
+        With every fault of the candidates and the budget.
+    """
+    return Instance.model_validate(
+        {
+            "budget": budget,
+            "price": state.queue.price,
+            "ladder": state.config.ladder,
+            "repair": state.config.repair,
+            "items": candidates if isinstance(candidates, (list, tuple)) else list(candidates),
+        }
+    )
+
+
+def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
+    """Return the event of a turn.
+
+    Raises
+    ------
+    InvalidInstance
+        When a pinned item has no level left that it may hold.
+    InfeasibleTurn
+        When what must stay needs more than the budget.
+    """
+    queue = state.queue
+    rank = {level: index for index, level in enumerate((*state.config.ladder, DELETE))}
+    pinned = {item.id for item in offered.items if item.pinned}
+    governor, transitions, assignments = _governed(state, offered.items, pinned)
+    caps = {item: governor.cap(assigned) for item, assigned in assignments.items()}
+    admissions = [_admitted(state, item) for item in offered.items]
+    items = tuple(
+        _capped(item, admission, caps.get(item.id), rank)
+        for item, admission in zip(offered.items, admissions, strict=True)
+    )
+    _refuse_stuck_pins(items, rank)
+    allocation = _solved(offered.model_copy(update={"items": items}), state.config.solver)
+    choices = allocation.choices
+    context = [item for item in _in_order(items) if choices[item.id] != DELETE]
+    sizes = {item.id: _tokens(item, choices[item.id]) for item in context}
+    prefix, changed = _compared(state, choices, sizes)
+    result = allocation.to_dict()
+    del result["seconds"]
+    least = least_tokens(allocation.compiled.program) if pinned else 0
+    optimal = allocation.status == "optimal"
+    after = queue.after(
+        result["tokens"], allocation.budget, pinned=least, optimal=optimal, slack=slack(result)
+    )
+    return TurnEvent(
+        id=event_id,
+        number=state.number + 1,
+        turn=queue.turn,
+        pressure=queue.to_dict()["pressure"],
+        next_pressure=after.to_dict()["pressure"],
+        instance=_written(offered),
+        assignments={item: [a.arm, a.shown, a.withheld] for item, a in assignments.items()},
+        transitions=[[t.memory, t.before, t.after, t.reason, t.causal] for t in transitions],
+        refused=[
+            [item.id, level, tokens]
+            for item, admission in zip(items, admissions, strict=True)
+            for level, tokens in admission.refused
+        ],
+        stands=[
+            item.id
+            for item, admission in zip(items, admissions, strict=True)
+            if admission.stands is not None and choices[item.id] == admission.stands
+        ],
+        sizes=sizes,
+        flags=list(queue.flags(allocation.budget, least, optimal)),
+        pinned_tokens=least,
+        prefix_tokens_kept=prefix,
+        items_changed=changed,
+        result=result,
+    )
+
+
+def judged(
+    state: State, memories: Iterable[str], pinned: Collection[str] = ()
+) -> tuple[Governor, list[Transition]]:
+    """Return what governance makes of memories with the evidence there is now."""
+    part = state.worth.part([memory for memory in memories if state.worth.row(memory) is not None])
+    if not len(part):
+        return state.governor, []
+    return state.governor.judge(part.reports(), part.base_rate, pinned)
+
+
+def _governed(state: State, items: Sequence[Item], pinned: Collection[str]) -> _Governed:
+    """Return the governor of a turn, what changed, and what the turn does with each candidate."""
+    if state.config.governance.mode == "observe":
+        return state.governor, [], {}
+    ids = [item.id for item in items]
+    governor, transitions = judged(state, ids, pinned)
+    return governor, transitions, governor.assign(state.queue.turn, ids, pinned)
+
+
+def _admitted(state: State, item: Item) -> Admission:
+    sizes = {
+        level: option.tokens
+        for level, option in item.levels.items()
+        if option is not None and option.tokens is not None
+    }
+    return state.ledger.admit(state.queue.turn, item.id, sizes)
+
+
+def _capped(item: Item, admission: Admission, cap: str | None, rank: Mapping[str, int]) -> Item:
+    """Return an item with what it holds, what it may hold and what governance leaves of it."""
+    caps = [level for level in (item.current, admission.current, cap) if level is not None]
+    if not caps:
+        return item
+    changed: dict[str, Any] = {"current": max(caps, key=rank.__getitem__)}
+    if admission.refused:
+        changed["levels"] = {
+            level: option if option.tokens == admission.sizes[level] else _of_size(option, admission, level)
+            for level, option in item.levels.items()
+            if option is not None and level in admission.sizes
+        }
+    return item.model_copy(update=changed)
+
+
+def _of_size(option: Option, admission: Admission, level: str) -> Option:
+    return replace(option, tokens=admission.sizes[level], text=None)
+
+
+def _refuse_stuck_pins(items: Sequence[Item], rank: Mapping[str, int]) -> None:
+    faults = []
+    for index, item in enumerate(items):
+        if item.pinned and not _levels_left(item, rank):
+            held = f"it holds {item.current!r}, and only a refresh lifts that"
+            message = f"item {item.id!r} is pinned but has no level left that it may stay at: {held}"
+            faults.append(Fault("pinned_without_level", message, item.id, None, "pinned", index, True))
+    if faults:
+        raise InvalidInstance(faults)
+
+
+def _levels_left(item: Item, rank: Mapping[str, int]) -> list[str]:
+    richest = 0 if item.current is None else rank[item.current]
+    poorest = rank[DELETE] if item.min_level is None else rank[item.min_level]
+    return [
+        level
+        for level, option in item.levels.items()
+        if option is not None and option.tokens is not None and richest <= rank[level] <= poorest
+    ]
+
+
+def _solved(instance: Instance, solver: str) -> Allocation:
+    allocation = solve_compiled(compile(instance), solver)
+    if allocation.status == "infeasible":
+        raise InfeasibleTurn(allocation)
+    return allocation
+
+
+def _in_order(items: Sequence[Item]) -> list[Item]:
+    """Return items in the order of the conversation, those without a place last."""
+    return sorted(items, key=lambda item: (item.order is None, item.order or 0))
+
+
+def _tokens(item: Item, level: str) -> int:
+    option = item.levels[level]
+    assert option is not None
+    assert option.tokens is not None
+    return option.tokens
+
+
+def _compared(state: State, choices: Mapping[str, str], sizes: Mapping[str, int]) -> tuple[int, int]:
+    """Return the tokens of the leading part that is as in the last turn, and how many items differ."""
+    held = state.ledger.held
+    prefix = 0
+    for before, now in zip(state.context, sizes, strict=False):
+        if before != now or held[before] != (choices[now], sizes[now]):
+            break
+        prefix += sizes[now]
+    was = {item: held[item].level for item in state.context}
+    changed = sum(was.get(item) != choices[item] for item in sizes)
+    return prefix, changed + sum(item not in sizes for item in was)
+
+
+def _written(offered: Instance) -> dict[str, Any]:
+    """Return what was offered in the shape of a problem file: no texts, no price."""
+    budget = offered.budget
+    return {
+        "budget": budget if isinstance(budget, int) else budget.model_dump(),
+        "items": [
+            {
+                name: part
+                for name in _FIELDS
+                if (part := getattr(item, name)) is not None and part is not False
+            }
+            | {
+                "levels": {
+                    level: {"tokens": option.tokens, "utility": option.utility}
+                    for level, option in item.levels.items()
+                    if option is not None and option.tokens is not None
+                }
+            }
+            for item in offered.items
+        ],
+    }
+
+
+_FIELDS = ("id", "order", "current", "pinned", "min_level", "group", "exclusive")
+_Governed = tuple[Governor, list[Transition], dict[str, Assignment]]

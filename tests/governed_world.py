@@ -1,0 +1,93 @@
+"""A simulated world with one harmful memory, one good one that only hard tasks ask for, and idle ones.
+
+``python tests/governed_world.py`` prints how often governance errs over 20 seeds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memopt.session.governance import Governor, State, Transition
+from memopt.session.worth import MemoryWorth, Worth
+
+HARMFUL, GOOD = "harmful", "good"
+IDLE = [f"idle-{number}" for number in range(8)]
+EPISODES, SEEDS = 2_000, 20
+EASY, HARD = 0.75, 0.30
+EFFECT = {HARMFUL: -0.30, GOOD: 0.20}
+_LOOK_EVERY = 40
+
+
+@dataclass
+class Life:
+    """What became of the memories of one world."""
+
+    governor: Governor
+    reports: dict[str, MemoryWorth] = field(default_factory=dict)
+    transitions: list[Transition] = field(default_factory=list)
+
+    def ever(self, memory: str, state: State) -> bool:
+        """Whether a memory was ever in a state."""
+        return any(change.memory == memory and change.after == state for change in self.transitions)
+
+
+def live(governor: Governor, seed: int, effect: dict[str, float] | None = None) -> Life:
+    """Run a world: every task is hard or easy, memories are shown, capped or withheld, outcomes come.
+
+    The harmful memory is a candidate in half of all tasks, the good one in all hard tasks and in no
+    other, each idle one in a third. What is capped still has half its effect.
+    """
+    effect = EFFECT if effect is None else effect
+    chance = np.random.Generator(np.random.PCG64([seed, 1]))
+    worth = Worth(known=[HARMFUL, GOOD, *IDLE])
+    life = Life(governor)
+    for turn in range(1, EPISODES + 1):
+        hard = chance.random() < 0.5
+        candidates = [HARMFUL] if chance.random() < 0.5 else []
+        candidates += [GOOD] if hard else []
+        candidates += [
+            name for name, drawn in zip(IDLE, chance.random(len(IDLE)), strict=True) if drawn < 1 / 3
+        ]
+        assigned = life.governor.assign(turn, candidates)
+        success_rate = HARD if hard else EASY
+        exposed = set()
+        for name in candidates:
+            arm = assigned[name].arm if name in assigned else "shown"
+            if arm != "withheld":
+                exposed.add(name)
+                success_rate += effect.get(name, 0.0) * (0.5 if arm == "capped" else 1.0)
+        success = bool(chance.random() < success_rate)
+        worth.record(candidates, success, exposed=exposed)
+        life.governor = life.governor.record(assigned, success)
+        if turn % _LOOK_EVERY == 0:
+            life.governor, changes = life.governor.judge(worth.reports(), worth.base_rate)
+            life.transitions += changes
+    life.reports = {report.memory: report for report in worth.reports()}
+    return life
+
+
+def main() -> None:
+    """Print the rates of both errors, with and without randomised withholding."""
+    from memopt.session.governance import GovernanceRule
+
+    for withhold in (0.0, 0.1, 0.2):
+        lives = [
+            live(Governor(GovernanceRule("govern", show=0.2, withhold=withhold, seed=seed)), seed)
+            for seed in range(SEEDS)
+        ]
+        harmful = sum(life.governor.state(HARMFUL) == "deprecated" for life in lives)
+        good = sum(life.ever(GOOD, "deprecated") for life in lives)
+        idle = sum(life.ever(name, "deprecated") for life in lives for name in IDLE)
+        suppressed = sum(life.ever(GOOD, "suppressed") for life in lives)
+        helped = sum(life.governor.state(GOOD) == "normal" for life in lives)
+        print(f"withheld at a rate of {withhold}, {SEEDS} seeds of {EPISODES} episodes")
+        print(f"  harmful memory not deprecated    {SEEDS - harmful:3d} of {SEEDS}")
+        print(f"  good memory ever deprecated      {good:3d} of {SEEDS}")
+        print(f"  idle memory ever deprecated      {idle:3d} of {SEEDS * len(IDLE)}")
+        print(f"  good memory ever suppressed      {suppressed:3d} of {SEEDS}, normal at the end {helped}")
+
+
+if __name__ == "__main__":
+    main()

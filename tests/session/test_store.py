@@ -1,0 +1,314 @@
+"""The same on SQLite and on a real PostgreSQL."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+
+from memopt import InvalidInstance
+from memopt.session.config import Config
+from memopt.session.errors import InvalidOutcome, InvalidState, StoreFailed
+from memopt.session.governance import GovernanceRule
+from memopt.session.session import Outcome, Session
+from memopt.session.store import Store
+
+CONFIG = Config(gain=1.5, governance=GovernanceRule(mode="govern", withhold=0.25, seed=3))
+SIZES = {"raw": (60, 1.0), "summary": (24, 0.7), "keywords": (4, 0.15)}
+
+
+def item(name, worth=1.0, **more):
+    levels = {level: {"tokens": tokens, "utility": share * worth} for level, (tokens, share) in SIZES.items()}
+    return {"id": name, "levels": levels, **more}
+
+
+def step(session, number):
+    """Do what comes after some events: the same for the same number, whatever happened before."""
+    rng = random.Random(number)
+    names = [f"m{k}" for k in rng.sample(range(12), 5)]
+    kind = number % 5
+    if kind == 0:
+        session.put({f"m{number}": f"text {number}"}, f"put {number}")
+    elif kind == 3:
+        session.refresh({}, names, f"refresh {number}")
+    elif kind in (1, 4):
+        items = [item(name, rng.uniform(0.5, 2)) for name in names]
+        session.turn([*items, item("系统", pinned=True)], rng.randint(80, 300), f"turn {number}")
+    else:
+        seen = sorted(session.state.context)[:3]
+        session.outcome(f"outcome {number}", rng.random() < 0.5, seen)
+
+
+def run(session, until):
+    while session.state.number < until:
+        step(session, session.state.number)
+
+
+def in_memory(until):
+    session = Session(CONFIG)
+    run(session, until)
+    return session
+
+
+def same(one, other):
+    first, second = one.state, other.state
+    assert (first.number, first.digest) == (second.number, second.digest)
+    for part in ("config", "queue", "ledger", "governor", "turn_id", "context"):
+        assert getattr(first, part) == getattr(second, part), part
+    assert dict(first.originals) == dict(second.originals)
+    assert [report.to_dict() for report in one.worth()] == [report.to_dict() for report in other.worth()]
+    assert dict(first.worth.pairs.items()) == dict(second.worth.pairs)
+
+
+def test_a_stored_session_is_the_one_in_memory(database):
+    with Store(database) as store:
+        session = Session(CONFIG, store.session("s1"))
+        run(session, 40)
+        same(session, in_memory(40))
+        assert [made.text for made in session.events()] == [made.text for made in in_memory(40).events()]
+
+
+@pytest.mark.parametrize("stop", [1, 7, 20])
+def test_a_restart_in_mid_run_changes_no_bit(stop, database):
+    with Store(database) as store:
+        run(Session(CONFIG, store.session("s1")), stop)
+    for until in (stop + 1, 40):
+        with Store(database) as store:
+            session = Session(log=store.session("s1"))
+            run(session, until)
+    with Store(database) as store:
+        same(Session(log=store.session("s1")), in_memory(40))
+
+
+def test_two_sessions_in_one_database_know_nothing_of_each_other(database):
+    with Store(database) as store:
+        one, two = (Session(CONFIG, store.session(name)) for name in ("一", "two\x00\ud800"))
+        run(one, 20)
+        run(two, 10)
+        assert store.sessions() == sorted(["一", "two\x00\ud800"])
+        same(two, in_memory(10))
+        same(one, in_memory(20))
+
+
+def test_two_writers_of_one_process_see_each_other(database):
+    with Store(database) as store, Store(database) as other:
+        one, two = Session(CONFIG, store.session("s")), Session(CONFIG, other.session("s"))
+        for number in range(1, 30):
+            run((one, two)[number % 2], number)
+        same(one, two)
+        same(one, in_memory(29))
+
+
+def test_the_same_id_twice_changes_nothing_in_either_process(database):
+    with Store(database) as store, Store(database) as other:
+        one, two = Session(CONFIG, store.session("s")), Session(CONFIG, other.session("s"))
+        one.put({"a": "x"})
+        assert one.outcome("e", True, ["a"]).new
+        assert not two.outcome("e", False, ["a"]).new
+        assert two.worth()[0].plus == 1
+        assert one.state.number == 3
+
+
+def test_an_error_stores_nothing(database):
+    with Store(database) as store:
+        session = Session(CONFIG, store.session("s"))
+        with pytest.raises(InvalidInstance):
+            session.turn([item("a"), item("a")], 10)
+        assert Session(log=store.session("s")).state.number == 0
+        run(session, 10)
+        before = session.state.digest
+        with pytest.raises(InvalidOutcome):
+            session.outcome("x", True, ["nobody"])
+        assert Session(log=store.session("s")).state.digest == before
+
+
+def test_ids_of_any_text_survive(database):
+    names = ["客户", "a\x00b", "e\u0301", "\u00e9", '"\\', "\U0001f600"]
+    with Store(database) as store:
+        session = Session(Config(), store.session("s"))
+        session.turn([item(name) for name in names], 10_000, "t\x00")
+        session.put({name: name for name in names})
+        session.outcome("\ud800", True, names)
+    with Store(database) as store:
+        again = Session(log=store.session("s"))
+        assert sorted(again.state.ledger.held) == sorted(names)
+        assert sorted(report.memory for report in again.worth()) == sorted(names)
+        assert again.originals() == {name: name for name in names}
+        assert not again.outcome("\ud800", True, names).new
+
+
+WRITER = """
+import sys
+from memopt.session.session import Session
+from memopt.session.store import Store
+database, name = sys.argv[1:]
+with Store(database) as store:
+    session = Session(log=store.session("s"))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for number in range(500):
+        assert session.outcome(f"{name} {number}", True, ["a", "b"]).new
+"""
+
+
+def test_two_processes_of_500_outcomes_lose_none(database):
+    with Store(database) as store:
+        Session(CONFIG, store.session("s")).put({"a": "x", "b": "y"})
+        writers = [
+            subprocess.Popen(
+                [sys.executable, "-c", WRITER, database, name],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for name in ("one", "two")
+        ]
+        for writer in writers:
+            assert writer.stdout.readline() == "ready\n"
+        for writer in writers:
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+        for writer in writers:
+            writer.communicate(timeout=300)
+            assert writer.returncode == 0
+        session = Session(log=store.session("s"))
+        assert session.state.number == 2 + 1_000
+        assert [(report.plus, report.minus, report.retrievals) for report in session.worth()] == [
+            (500.0, 0.0, 1_000)
+        ] * 2
+        events = [made.event for made in session.events()]
+        assert [event.number for event in events] == list(range(1, 1_003))
+        writers_of = [event.id.split()[0] for event in events[2:]]
+        assert sum(one != two for one, two in itertools.pairwise(writers_of)) > 1
+
+
+def killed(database, steps, seconds):
+    """Run a writer in a process of its own and kill it, without warning, some time after its n-th step."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with Store(database) as store:
+                session = Session(CONFIG, store.session("s"))
+                while True:
+                    step(session, session.state.number)
+                    os.write(writer, b".")
+        finally:
+            os._exit(1)
+    os.close(writer)
+    for _ in range(steps):
+        assert os.read(reader, 1) == b"."
+    time.sleep(seconds)
+    os.kill(child, signal.SIGKILL)
+    assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    os.close(reader)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_kill_9_at_200_moments_leaves_the_last_commit_and_the_run_goes_on(database):
+    rng = random.Random(9)
+    run(in_memory(0), 12)  # all is loaded before a process is timed
+    moments = 200 if "://" not in database else 25
+    lengths = []
+    for _ in range(moments):
+        killed(database, rng.randint(0, 3), rng.uniform(0.0, 0.01))
+        with Store(database) as store:
+            state = Session(log=store.session("s")).state
+        lengths.append(state.number)
+    assert lengths == sorted(lengths)
+    assert len(set(lengths)) > moments / 2  # it was killed in mid-run, again and again
+    if "://" not in database:
+        assert sqlite3.connect(database).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    with Store(database) as store:
+        session = Session(CONFIG, store.session("s"))
+        run(session, lengths[-1] + 10)
+        same(session, in_memory(lengths[-1] + 10))
+        stored = [made.text for made in session.events()]
+    assert stored == [made.text for made in in_memory(lengths[-1] + 10).events()]
+
+
+def test_many_outcomes_in_one_transaction(database):
+    with Store(database) as store:
+        session = Session(Config(), store.session("s"))
+        session.put({f"m{k}": "x" for k in range(50)})
+        rng = random.Random(4)
+        told = [
+            Outcome(rng.random() < 0.5, [f"m{k}" for k in rng.sample(range(50), 3)], f"e{n}")
+            for n in range(2_000)
+        ]
+        assert all(answer.new for answer in session.outcomes(told))
+        assert not any(answer.new for answer in session.outcomes(told[:700]))
+        assert sum(report.retrievals for report in session.worth()) == 6_000
+        other = Session()
+        other.put({f"m{k}": "x" for k in range(50)})
+        other.outcomes(told)
+        assert other.state.digest == session.state.digest
+
+
+def test_a_file_that_is_no_database_is_a_sentence(tmp_path):
+    path = tmp_path / "text.db"
+    path.write_text("this is no database, " * 100)
+    with pytest.raises(StoreFailed, match="the database failed: "):
+        Store(str(path))
+    with pytest.raises(StoreFailed):
+        Store(str(tmp_path / "nowhere" / "memory.db"))
+
+
+def test_a_server_that_is_not_there_is_a_sentence():
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreFailed):
+        Store("postgresql://memopt@127.0.0.1:1/none?connect_timeout=2")
+
+
+def test_a_broken_state_is_named(tmp_path):
+    path = str(tmp_path / "memory.db")
+    with Store(path) as store:
+        run(Session(CONFIG, store.session("s")), 10)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE memopt_state SET value = '[1]' WHERE part = 'held'")
+    with Store(path) as store, pytest.raises(InvalidState):
+        _ = Session(log=store.session("s")).state
+
+
+def test_sqlite_writes_ahead(tmp_path):
+    path = str(tmp_path / "memory.db")
+    with Store(path) as store:
+        Session(CONFIG, store.session("s")).put({"a": "x"})
+        with sqlite3.connect(path) as connection:
+            assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize(
+    ("missing", "where", "said"),
+    [("sqlalchemy", "x.db", "sqlalchemy>=2"), ("psycopg", "postgresql://127.0.0.1/x", "memopt[postgres]")],
+)
+def test_what_is_not_installed_is_named(missing, where, said, tmp_path):
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "import memopt.session.session\n"
+        "from memopt.session.store import Store, StoreMissing\n"
+        f"try: Store({where!r})\n"
+        "except StoreMissing as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
+    assert said in done.stdout, done.stderr
+
+
+def test_sessions_in_memory_load_no_database():
+    code = (
+        "import sys, json; from memopt.session.session import Session; from memopt.session import store\n"
+        "Session().put({'a': 'x'})\n"
+        "print(json.dumps([name for name in ('sqlalchemy', 'psycopg') if name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []

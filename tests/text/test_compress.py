@@ -1,0 +1,236 @@
+"""Compressors keep what tells most, within their share, in any script, the same every time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memopt.session.refresh import Compressor
+from memopt.text.compress import IdfSentences, TfIdfKeywords, compressors
+from memopt.text.idf import StreamingIdf
+from memopt.text.words import LONGEST, jieba_terms, join, sentences, terms
+
+TALK = """Ann: Hi there! How are you? I'm fine.
+Ann: I adopted a greyhound called Biscuit from the shelter in Leeds. She is lovely.
+Bob: Great! That is great news. I moved to Leeds in March 2023 and work as a nurse now.
+Ann: Nice. Really nice."""
+
+ZH = (
+    "我昨天去了杭州。西湖的龙井茶很好喝！“你喜欢龙井茶吗？”她问道。"
+    "明天我们去灵隐寺，然后坐高铁回上海。西湖很美。"
+)
+
+
+def texts_of(*texts: str) -> StreamingIdf:
+    idf = StreamingIdf()
+    for text in texts:
+        idf.observe(text)
+    return idf
+
+
+def test_sentences_end_where_people_end_them() -> None:
+    text = 'He said "Stop!" Then left. Dr. Smith paid $3.50, e.g. for tea (or not.) OK...  fine\nNext line'
+    assert sentences(text) == [
+        ('He said "Stop!"', 0),
+        ("Then left.", 0),
+        ("Dr. Smith paid $3.50, e.g. for tea (or not.)", 0),
+        ("OK...", 0),
+        ("fine", 0),
+        ("Next line", 1),
+    ]
+
+
+def test_chinese_sentences_keep_their_closing_quotes() -> None:
+    assert [sentence.text for sentence in sentences(ZH)] == [
+        "我昨天去了杭州。", "西湖的龙井茶很好喝！", "“你喜欢龙井茶吗？”", "她问道。",
+        "明天我们去灵隐寺，然后坐高铁回上海。", "西湖很美。",
+    ]  # fmt: skip
+
+
+@given(st.text(max_size=400))
+def test_sentences_lose_nothing_but_white_space(text: str) -> None:
+    found = sentences(text)
+    assert "".join("".join(sentence.text.split()) for sentence in found) == "".join(text.split())
+    assert all(sentence.text == sentence.text.strip() != "" for sentence in found)
+    assert max((len(sentence.text) for sentence in found), default=0) <= LONGEST
+    assert sentences(join(found)) == sentences(join(sentences(join(found))))
+
+
+def test_texts_without_full_stops_are_cut_at_commas_and_spaces() -> None:
+    log = ", ".join(f"field{number}=value{number}" for number in range(60))
+    pieces = [sentence.text for sentence in sentences(log)]
+    assert len(pieces) > 4
+    assert all(piece.endswith(",") for piece in pieces[:-1])
+    assert [len(sentence.text) for sentence in sentences("x" * 500)] == [LONGEST, LONGEST, 500 - 2 * LONGEST]
+
+
+def test_joining_keeps_lines_and_puts_no_spaces_into_chinese() -> None:
+    assert join(sentences(TALK)) == TALK
+    assert join(sentences(ZH)) == ZH
+    assert join(sentences("好。 Fine. Yes.")) == "好。Fine. Yes."
+
+
+def test_terms_are_content_words_and_chinese_bigrams() -> None:
+    assert terms("Caroline's max_tokens don't run; 7 e-mails to foo.py, don’t they?") == [
+        "caroline", "max_tokens", "run", "7", "e-mails", "foo.py",
+    ]  # fmt: skip
+    assert terms("龙井茶的price，茶") == ["龙井", "井茶", "price", "茶"]
+    assert terms("ＡＢＣ ２０２３") == ["abc", "2023"]
+    assert terms("서울에서 만나요 🎉") == ["서울에서", "만나요"]
+
+
+def test_idf_knows_only_what_it_has_seen_in_any_order() -> None:
+    seen = ["red fox", "red hen", "red cat red"]
+    idf = texts_of(*seen)
+    assert idf("red") < idf("fox") < idf("unseen")
+    assert idf("red") > 0
+    assert idf.to_dict() == {"texts": 3, "spread": {"cat": 1, "fox": 1, "hen": 1, "red": 3}}
+    for order in permutations(seen):
+        assert texts_of(*order).to_dict() == idf.to_dict()
+    IdfSentences(0.5, idf)("A new text. With new words.")
+    assert idf.texts == 3  # compressing is not seeing
+    again = StreamingIdf.from_dict(json.loads(json.dumps(idf.to_dict())))
+    assert [again(term) for term in ("red", "fox")] == [idf("red"), idf("fox")]
+
+
+def test_the_sentences_that_tell_most_are_kept_in_their_order() -> None:
+    kept = IdfSentences(0.6)(TALK)
+    assert kept.splitlines() == [
+        "Ann: I adopted a greyhound called Biscuit from the shelter in Leeds.",
+        "Bob: Great! I moved to Leeds in March 2023 and work as a nurse now.",
+    ]
+
+
+def test_a_repeated_sentence_is_kept_once() -> None:
+    text = "The code is 4711. " * 5 + "The door is green."
+    assert IdfSentences(0.5)(text) == "The code is 4711. The door is green."
+
+
+def test_what_is_common_in_the_stream_gives_way_to_what_is_rare() -> None:
+    text = "Weather report follows today. Volcano erupted near Grindavik."
+    common = texts_of(*["weather report follows today"] * 20, "other")
+    assert IdfSentences(0.55, common)(text) == "Volcano erupted near Grindavik."
+    rare = texts_of(*["volcano erupted near grindavik"] * 20, "other")
+    assert IdfSentences(0.55, rare)(text) == "Weather report follows today."
+
+
+def dearer_joined(text: str) -> int:
+    """Count a text as some tokenizers do: the whole costs more than its parts."""
+    return len(text) + 4 * text.count("\n")
+
+
+@given(
+    st.text(alphabet=st.sampled_from("ab. \n,。茶龙井!?"), max_size=300),
+    st.sampled_from([0.1, 0.3, 0.8, 1.0]),
+)
+def test_a_summary_never_exceeds_its_share_and_only_quotes(text: str, share: float) -> None:
+    for length in (len, lambda part: len(part.encode()), dearer_joined):
+        kept = IdfSentences(share, length=length)(text)
+        assert length(kept) <= share * length(text)
+        said = {sentence.text for sentence in sentences(text)}
+        assert all(any(line in one or one in line for one in said) for line in kept.splitlines())
+
+
+def test_nothing_is_kept_where_nothing_fits() -> None:
+    assert IdfSentences(0.2)("One single sentence that does not fit its share.") == ""
+    assert IdfSentences(0.2)("") == TfIdfKeywords(3)("") == TfIdfKeywords(3)("of the!") == ""
+
+
+def test_keywords_are_frequent_here_and_rare_elsewhere() -> None:
+    idf = texts_of("a ship took cargo", "a parrot took off", "a harbour")
+    text = "The ship, the ship! Pirates took the ship; pirates, and a parrot."
+    assert TfIdfKeywords(2, idf)(text) == "pirates, ship"
+    assert TfIdfKeywords(99, idf)(text) == "pirates, ship, parrot, took"
+
+
+def test_overlapping_bigrams_are_told_as_one_word() -> None:
+    assert TfIdfKeywords(3)("西湖龙井好。西湖龙井贵！") == "西湖龙井"
+    assert TfIdfKeywords(2)("西湖美，西湖大，龙井香，龙井贵") == "西湖, 龙井"
+
+
+def test_chinese_is_summarised_by_whole_sentences() -> None:
+    kept = IdfSentences(0.5)(ZH)
+    assert kept
+    assert {sentence.text for sentence in sentences(kept)} <= {sentence.text for sentence in sentences(ZH)}
+    assert len(kept) <= len(ZH) / 2
+
+
+def test_jieba_cuts_chinese_into_words_where_it_is_installed() -> None:
+    pytest.importorskip("jieba")
+    found = jieba_terms()("我昨天去了上海，喝龙井茶 with Ann's")
+    assert " ".join(found) == "昨天 去 上海 喝 龙井茶 ann"
+
+
+def test_without_jieba_the_extra_is_named() -> None:
+    code = (
+        "import sys; sys.modules['jieba'] = None\n"
+        "from memopt.text.words import jieba_terms\n"
+        "try: jieba_terms()\nexcept ImportError as error: print(error)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "pip install 'memopt[chinese]'" in told
+
+
+def test_a_function_of_the_users_is_a_compressor() -> None:
+    def shout(text: str) -> str:
+        return text.upper()[:4]
+
+    ladder: dict[str, Compressor] = {**compressors(StreamingIdf()), "summary": shout}
+    assert ladder["summary"]("hello") == "HELL"
+    assert set(ladder) == {"summary", "abstraction", "keywords"}
+
+
+def test_the_same_text_gives_the_same_levels_in_every_process() -> None:
+    code = (
+        "from memopt.text.compress import *\nfrom memopt.text.idf import *\nimport sys\n"
+        "text = sys.stdin.buffer.read().decode()\nidf = StreamingIdf(); idf.observe(text)\n"
+        "print(ascii([make(text) for make in compressors(idf).values()]))"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            input=(TALK + ZH).encode(),
+            capture_output=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize("share", [0.0, -0.1, 1.1])
+def test_settings_out_of_range_are_refused(share: float) -> None:
+    with pytest.raises(ValueError, match="share"):
+        IdfSentences(share)
+    with pytest.raises(ValueError, match="count"):
+        TfIdfKeywords(0)
+
+
+def test_real_dialogues_in_two_languages_shrink_to_their_shares(shared: Path) -> None:
+    folder = shared / "data" / "memorybank"
+    if not folder.is_dir():
+        pytest.skip("memorybank does not lie beside the repository")
+    for name in ("memory_bank_cn.json", "memory_bank_en.json"):
+        people = json.loads((folder / name).read_text(encoding="utf-8"))
+        days = [
+            "\n".join(f"{turn['query']}\n{turn['response']}" for turn in turns)
+            for person in people.values()
+            for turns in person["history"].values()
+        ]
+        idf = texts_of(*days)
+        made = compressors(idf)
+        for day in days[:40]:
+            summary, abstraction, keywords = (
+                made[level](day) for level in ("summary", "abstraction", "keywords")
+            )
+            assert 0 < len(summary) <= 0.2 * len(day)
+            assert len(abstraction) <= 0.1 * len(day)
+            assert 1 <= keywords.count(", ") <= 11
