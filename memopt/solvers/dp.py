@@ -108,14 +108,15 @@ class _Core:
         self._left, self._lost, self._gain, self._extra, change = map(int, settled)
         self._changes = [] if change < 0 else [change]
         self.made, self._least = 0, 0
-        self.blocks = self._opened = self._open()
+        self._opened, self._distinct = self._open()
+        self.blocks = self._opened
 
     def search(self, most_states: int, deadline: float | None) -> int:
         """Find the optimum and prove it, or stop at a limit; returns why it stopped."""
         size = _PROBE
         while size < len(self.blocks):
             self._grow(self.blocks[:size], min(most_states, _PROBE_STATES), deadline, _PROBE_STATES)
-            opened = self._open()
+            opened, _ = self._open()
             if len(opened) >= len(self.blocks):
                 break
             self.blocks = opened
@@ -172,19 +173,12 @@ class _Core:
         lighter = self._lost + a * (self._extra - token_step) - b * self._gain
         return max(more, lighter)
 
-    def _open(self) -> Ints:
-        """Return the open blocks, smallest loss first; of equal ones those that take and give in turn."""
-        opened = np.flatnonzero(self._key <= self._limit)
-        key = self._key[opened]
-        order = np.argsort(key, kind="stable")
-        opened, key = opened[order], key[order]
-        if not self.made:
-            self._distinct = bool((key[1:] != key[:-1]).all())
-        if self._distinct:
-            return opened
-        takes = self._data.tokens[self._nearest[opened]] > self._data.tokens[self._base[opened]]
-        turn = np.where(takes, np.cumsum(takes), np.cumsum(~takes))
-        return opened[np.lexsort((turn, key))]
+    def _open(self) -> tuple[Ints, bool]:
+        """Return the open blocks, smallest loss first, and whether no two lose the same."""
+        opened, distinct = self._kernels.nearest_first(
+            self._data.tokens, self._base, self._nearest, self._key, self._limit
+        )
+        return opened, bool(distinct)
 
     def _grow(self, core: Ints, most_states: int, deadline: float | None, enough: int | None = None) -> int:
         """Decide the blocks of a core, or stop at a limit or after so many states as are enough."""

@@ -266,6 +266,63 @@ def settle(
     return left, lost, gain, extra, change
 
 
+def sort_by(rank: Ints, order: Ints) -> tuple[Ints, Ints]:
+    """Sort `order` by `rank`, which goes along; stable, bottom up."""
+    count = len(order)
+    rank2, order2 = np.empty(count, np.int64), np.empty(count, np.int64)
+    width = 1
+    while width < count:
+        for lo in range(0, count, 2 * width):
+            mid, hi = min(lo + width, count), min(lo + 2 * width, count)
+            x, y = lo, mid
+            for at in range(lo, hi):
+                if y >= hi or (x < mid and rank[x] <= rank[y]):
+                    rank2[at], order2[at] = rank[x], order[x]
+                    x += 1
+                else:
+                    rank2[at], order2[at] = rank[y], order[y]
+                    y += 1
+        rank, rank2 = rank2, rank
+        order, order2 = order2, order
+        width *= 2
+    return rank, order
+
+
+def nearest_first(tokens: Given, base: Ints, nearest: Ints, key: Ints, limit: int) -> tuple[Ints, bool]:
+    """Return the blocks whose key is within a limit, smallest first, and whether all keys differ.
+
+    Of equal ones those whose nearest option takes tokens and those whose nearest gives some stand in turn,
+    so that the states stay near the room.
+    """
+    count = 0
+    for i in range(len(key)):
+        count += key[i] <= limit
+    order, rank = np.empty(count, np.int64), np.empty(count, np.int64)
+    count = 0
+    for i in range(len(key)):
+        if key[i] <= limit:
+            order[count], rank[count] = i, key[i]
+            count += 1
+    rank, order = sort_by(rank, order)
+    distinct = True
+    for k in range(1, count):
+        distinct &= rank[k] != rank[k - 1]
+    if not distinct:
+        turn, takes, gives = np.empty(count, np.int64), 0, 0
+        for k in range(count):
+            if tokens[nearest[order[k]]] > tokens[base[order[k]]]:
+                takes += 1
+                turn[k] = takes
+            else:
+                gives += 1
+                turn[k] = gives
+        _, order = sort_by(turn, order)
+        for k in range(count):
+            rank[k] = key[order[k]]
+        _, order = sort_by(rank, order)
+    return order, distinct
+
+
 def gather(
     start: Given, tokens: Given, value: Given, least: Ints, room: int, a: int, b: int, base: Ints, core: Ints,
     most: int,
@@ -450,6 +507,10 @@ def grow(
         Everything needed to go on, and the number of states made.
     """
     why, made = DONE, 0
+    nothing = np.empty(0, np.int64)
+    run_w, run_p, run_o, spare_w, spare_p, spare_o, ends = (
+        nothing, nothing, nothing, nothing, nothing, nothing, nothing,
+    )  # fmt: skip
     while True:
         limit = lost + a * left - b * (best_worth + value_step)
         tie_left = best_weight - token_step
@@ -461,8 +522,12 @@ def grow(
             break
         begin, options = first[k], first[k + 1] - first[k]
         size = min(count * options, 4 * most_states)
-        run_w, run_p, run_o = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
-        ends = np.zeros(options + 2, np.int64)
+        if size > len(run_w) or options + 2 > len(ends):
+            run_w, run_p, run_o, spare_w, spare_p, spare_o = (
+                np.empty(2 * size, np.int64), np.empty(2 * size, np.int64), np.empty(2 * size, np.int64),
+                np.empty(2 * size, np.int64), np.empty(2 * size, np.int64), np.empty(2 * size, np.int64),
+            )  # fmt: skip
+            ends = np.zeros(2 * options + 2, np.int64)
         prefix += loss[begin]
         base_w, base_p = tokens[option[begin]], value[option[begin]]
         at = 0
@@ -484,10 +549,7 @@ def grow(
         if why == FULL:
             prefix -= loss[begin]
             break
-        run_w, run_p, run_o, total = merge_runs(
-            run_w, run_p, run_o, ends, options,
-            np.empty(at, np.int64), np.empty(at, np.int64), np.empty(at, np.int64),
-        )  # fmt: skip
+        new_w, new_p, new_o, total = merge_runs(run_w, run_p, run_o, ends, options, spare_w, spare_p, spare_o)
         if total > most_states:
             why, prefix = FULL, prefix - loss[begin]
             break
@@ -501,11 +563,11 @@ def grow(
                 parent2, change2 = np.empty(room, np.int32), np.empty(room, np.int32)
                 parent2[:nodes], change2[:nodes] = parent[:nodes], change[:nodes]
                 parent, change = parent2, change2
-        weight, worth = run_w[:total].copy(), run_p[:total].copy()
+        weight, worth = new_w[:total].copy(), new_p[:total].copy()
         grown = np.empty(total, np.int64)
         last = -1
         for s in range(total):
-            o, origin = run_o[s] // count, run_o[s] % count
+            o, origin = new_o[s] // count, new_o[s] % count
             if o == 0:
                 grown[s] = node[origin]
             else:
@@ -526,6 +588,6 @@ def grow(
     )  # fmt: skip
 
 
-HELPERS = (gcd, score, within, merge, merge_runs, compact)
+HELPERS = (gcd, score, sort_by, within, merge, merge_runs, compact)
 """Called by the entry points, leaves first."""
-ENTRIES = (survey, multiplier, settle, gather, combine, grow)
+ENTRIES = (survey, multiplier, settle, nearest_first, gather, combine, grow)
