@@ -1,4 +1,4 @@
-"""The driver: ``python -m benchmarks.run speed|end-to-end|first-run|locomo|all``."""
+"""The driver: ``python -m benchmarks.run speed|end-to-end|turn|outcomes|first-run|locomo|all``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from memopt_cli.files import writing
 from rich.console import Console
 
-from benchmarks import agreement, end_to_end, first_run, locomo, speed
+from benchmarks import agreement, end_to_end, first_run, locomo, speed, turns
 from benchmarks.report import Report, load_average, summary
 from benchmarks.subjects import SPEED
 from memopt.errors import SolverMissing
@@ -55,6 +55,17 @@ def _end_to_end(asked: argparse.Namespace) -> Report:
     return end_to_end.measure(items, (1, 2, 3), 60.0, 5)
 
 
+def _turn(asked: argparse.Namespace) -> Report:
+    items = min(asked.items or 1_000, 1_000)
+    if asked.quick:
+        return turns.measure(items, (1,), 20.0, 3)
+    return turns.measure(items, (1, 2, 3), 60.0, 5)
+
+
+def _outcomes(asked: argparse.Namespace) -> Report:
+    return turns.measure_outcomes(2_000 if asked.quick else 100_000, 1_000 if asked.quick else 10_000)
+
+
 def _first_run(asked: argparse.Namespace) -> Report:
     return first_run.measure(1 if asked.quick else 5, not asked.quick, _say)
 
@@ -75,6 +86,8 @@ def _locomo(asked: argparse.Namespace) -> Report | None:
 COMMANDS: dict[str, Callable[[argparse.Namespace], Report | None]] = {
     "speed": _speed,
     "end-to-end": _end_to_end,
+    "turn": _turn,
+    "outcomes": _outcomes,
     "first-run": _first_run,
     "locomo": _locomo,
 }

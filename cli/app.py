@@ -32,8 +32,8 @@ from .worth import worth
 _STATUSES = (
     "Exit status: 0 solved; 1 a solver gave no usable answer; 2 invalid input, wrong usage, a file that "
     "cannot be read or written, or a solver that is unknown, not installed or refuses the program; "
-    "3 infeasible; 4 a solver's answer is wrong, or solvers disagree; 130 interrupted; 141 nobody reads the "
-    "output any more."
+    "3 infeasible; 4 a solver's answer is wrong, solvers disagree, or a replayed log differs; "
+    "130 interrupted; 141 nobody reads the output any more."
 )
 
 

@@ -15,7 +15,9 @@ def run() -> None:
     An interrupt is one sentence wherever it comes; a termination still removes temporary files and
     ends the processes of a batch.
     """
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(Exit.TERMINATED))
+    for name in ("SIGTERM", "SIGHUP"):  # there is no SIGHUP on Windows
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda number, frame: sys.exit(Exit.TERMINATED))
     try:
         from .app import app
 

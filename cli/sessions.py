@@ -147,7 +147,7 @@ def turn_result(recorded: Recorded) -> dict[str, Any]:
     """Return the result object of a turn: that of `solve`, and what the session adds."""
     event = recorded.event.to_dict()
     result: dict[str, Any] = event.pop("result")
-    del event["instance"], event["kind"]
+    del event["candidates"], event["kind"]
     return {"event": event.pop("id"), "recorded": recorded.new} | event | result
 
 

@@ -58,6 +58,8 @@ def resume(path: str, jobs: int, as_json: bool) -> None:
     UnusableReport
         When it is none, was made by other versions or sources, or its inputs have changed.
     """
+    if path == files.STANDARD:
+        raise typer.BadParameter("a report is a file: it is written anew", param_hint="--resume")
     report = Report.read(files.read(path))
     asked = report.asked
     here, there = made_by(asked.against, asked.time_limit), report.made_by

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memopt.errors import UnknownFamily, UnknownSolver
+from memopt.errors import UnknownFamily, UnknownSolver, writable
 from memopt.families import FAMILIES
 from memopt.solvers import SOLVERS
 from memopt.verify import SUBJECT
@@ -89,7 +89,7 @@ def _asked(
     """Return the question that the options ask, or say what is wrong with them."""
     from memopt.report import Asked
 
-    names = [name.strip() for name in (against or "cpsat").split(",")]
+    names = [name.strip() for name in ("cpsat" if against is None else against).split(",")]
     for name in names:
         if name not in SOLVERS:
             raise UnknownSolver(name, SOLVERS)
@@ -100,6 +100,8 @@ def _asked(
     if random is None:
         if family is not None or seed is not None:
             raise typer.BadParameter("--family and --seed go with --random", param_hint="--random")
+        if any(writable(path) != path for path in paths):
+            raise typer.BadParameter("a report cannot hold a name that is no UTF-8", param_hint="PATH")
         return Asked(paths=list(paths), against=names, time_limit=time_limit)
     if family not in (None, "all", *FAMILIES):
         raise UnknownFamily(str(family), FAMILIES)

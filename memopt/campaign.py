@@ -22,6 +22,8 @@ from memopt.workers import Pace, chunked, in_processes
 MOST_ITEMS = 20
 """Items of the largest random instance."""
 _FIRST_CHUNK, _LARGEST_CHUNK = 4, 500
+_WAITING_PER_JOB = 50
+"""One hard instance takes as long as thousands of others: these must not wait for its row."""
 
 
 @dataclass(frozen=True)
@@ -95,20 +97,22 @@ def verify_tasks(
     UnknownSolver, SolverMissing
         As `memopt.verify`.
     """
-    work = partial(verify_chunk, against=tuple(against), time_limit=time_limit)
     if jobs == 1:
-        yield from (work([task]) for task in tasks)
+        yield from ([verify_task(task, against, time_limit)] for task in tasks)
         return
     jit.prepare()  # here, or every process would compile the same on a new machine
     pace = Pace(_FIRST_CHUNK, _LARGEST_CHUNK)
-    with closing(in_processes(chunked(tasks, pace, lambda task: 1), work, jobs)) as done:
+    chunks = chunked(tasks, pace, lambda task: 1)
+    work = partial(verify_chunk, against=tuple(against), time_limit=time_limit)
+    with closing(in_processes(chunks, work, jobs, _WAITING_PER_JOB)) as done:
         for rows in done:
             pace.learn(len(rows), sum(sum(row.seconds.values()) for row in rows))
             yield rows
 
 
 def verify_chunk(tasks: list[Task], against: Sequence[str], time_limit: float | None) -> list[Row]:
-    """Verify some instances; what a worker process runs."""
+    """Verify some instances; what a worker process runs. It has enough to do to load the compiled solver."""
+    jit.prepare()
     return [verify_task(task, against, time_limit) for task in tasks]
 
 

@@ -125,8 +125,7 @@ def _origin(worth: Floats, allowed: Mask) -> Ints | None:
 def _dominated(tokens: Ints, worth: Floats, allowed: Mask) -> Mask:
     dominated = np.zeros_like(allowed)
     for poor in range(1, allowed.shape[1]):
-        for rich in range(poor):
-            dominated[:, poor] |= (
-                allowed[:, rich] & (tokens[:, poor] >= tokens[:, rich]) & (worth[:, poor] <= worth[:, rich])
-            )
+        costs_less = tokens[:, :poor] <= tokens[:, poor, None]
+        is_worth = worth[:, :poor] >= worth[:, poor, None]
+        dominated[:, poor] = (allowed[:, :poor] & costs_less & is_worth).any(axis=1)
     return dominated & allowed

@@ -73,10 +73,15 @@ def compile(instance: Instance | Columns) -> Compiled:  # noqa: A001  # the desi
 
     Raises
     ------
+    TypeError
+        When it is neither.
     InvalidInstance
         With code ``tokens_sum_too_large`` when token sums could leave 62 bits, or
         ``utility_sum_too_large`` or ``price_too_large`` when values could leave the range of doubles.
     """
+    if not isinstance(instance, Instance | Columns):
+        made = "Instance.model_validate() or Instance.from_arrays() makes one"
+        raise TypeError(f"an Instance or Columns is needed, not {type(instance).__name__}: {made}")
     declared = instance.columns() if isinstance(instance, Instance) else instance
     warnings = instance.warnings if isinstance(instance, Instance) else ()
     columns, rows = _in_canonical_order(declared)

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from memopt.checked import Status
 from memopt.errors import MemoptError
 from memopt.provenance import MadeBy, Part
-from memopt.verdict import Kind, Status
+from memopt.verdict import Kind
 
 Outcome = Kind | Literal["rejected"]
 OUTCOMES: tuple[Outcome, ...] = ("equal", "differ", "unproven", "invalid", "infeasible", "rejected")
@@ -29,7 +30,7 @@ class UnusableReport(MemoptError):
 
 
 class Said(Part):
-    """What one solver said of one instance; see `memopt.verdict.Checked`."""
+    """What one solver said of one instance; see `memopt.checked.Checked`."""
 
     solver: str
     status: Status
@@ -190,7 +191,7 @@ class Report(Part):
         return [row.model_dump(exclude_none=True) for row in self.rows]
 
     def _content(self) -> str:
-        digest = hashlib.sha256()
+        digest = hashlib.sha256(json.dumps([self.total, self.witnesses]).encode())
         for part in (self.asked, self.made_by, *self.rows):
             digest.update(part.model_dump_json(exclude={"seconds"}).encode("utf-8", "backslashreplace"))
         return f"sha256:{digest.hexdigest()}"

@@ -36,6 +36,8 @@ def solve(
 
     Raises
     ------
+    ValueError
+        When the time limit is negative or no number.
     SolverMissing, SolverLimit, SolverFailed
         When the asked solver is not installed, refuses the program, or gives no usable selection.
     """
@@ -46,6 +48,8 @@ def solve_compiled(
     compiled: Compiled, solver: str | Solver = "dp", time_limit: float | None = None
 ) -> Allocation:
     """Solve what is compiled already; see `solve`."""
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(f"time_limit is a number of seconds >= 0, not {time_limit!r}")
     chosen = get(solver) if isinstance(solver, str) else solver
     began = time.perf_counter()
     answer = chosen.solve(compiled.program, time_limit)

@@ -8,62 +8,15 @@ bound, fewest tokens, infeasibility), and one better selection refutes it. Integ
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from memopt.allocation import decimal_text
-from memopt.program import Program, Selection
+from memopt.checked import Checked
+from memopt.program import Program
 
 Kind = Literal["equal", "differ", "unproven", "invalid", "infeasible"]
 Refuted = tuple[tuple[str, str], ...]
-Status = Literal["optimal", "feasible", "infeasible", "unknown", "invalid", "refused", "failed"]
-
-
-@dataclass(frozen=True, eq=False)
-class Checked:
-    """What one solver answered, recomputed.
-
-    Attributes
-    ----------
-    solver, version, parameters
-        Who answered, and with what parameters, as read back.
-    status
-        ``optimal``: the selection reaches the claimed bound; ``feasible``: it does not, or there is no
-        bound; ``infeasible``: claimed; ``unknown``: no selection and no claim; ``invalid``: the
-        selection breaks a constraint; ``refused``: the program is beyond a limit; ``failed``.
-    selection
-        Option index an item; None when there is none, or what was given is not one option an item.
-    value, tokens
-        Recomputed, in grid units and in tokens; None without a selection.
-    bound, fewest, proof
-        Claimed: the bound in grid units, whether no selection of that value has fewer tokens, and how
-        that is proved.
-    limit
-        Name of the limit for which the program was refused.
-    reason
-        Why the status is ``unknown``, ``invalid``, ``refused`` or ``failed``.
-    seconds
-        Wall time.
-    """
-
-    solver: str
-    status: Status
-    seconds: float
-    version: str = ""
-    selection: Selection | None = None
-    value: int | None = None
-    tokens: int | None = None
-    bound: int | None = None
-    fewest: bool = False
-    proof: str = ""
-    limit: str | None = None
-    reason: str = ""
-    parameters: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def proved(self) -> bool:
-        """Whether a proof is claimed: of the optimum and its fewest tokens, or of infeasibility."""
-        return self.status == "infeasible" or (self.status == "optimal" and self.fewest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +71,7 @@ class Verdict:
         return {
             "verdict": self.kind,
             "reason": self.reason,
+            "refuted": [list(claim) for claim in self.refuted],
             "value": self.value,
             "tokens": self.tokens,
             "digest": self.program.digest,

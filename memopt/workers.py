@@ -17,6 +17,7 @@ from typing import TypeVar
 CHUNK_SECONDS = 0.075
 """Work sent to a process at a time: enough to hide the sending, little enough to stay in order."""
 WAITING_PER_JOB = 3
+"""Chunks held for each process: with work of even size, enough to keep it busy."""
 
 Unit = TypeVar("Unit")
 Chunk = TypeVar("Chunk")
@@ -55,7 +56,9 @@ def chunked(units: Iterable[Unit], pace: Pace, size: Callable[[Unit], int]) -> I
         yield chunk
 
 
-def in_processes(chunks: Iterable[Chunk], work: Callable[[Chunk], Done], jobs: int) -> Generator[Done]:
+def in_processes(
+    chunks: Iterable[Chunk], work: Callable[[Chunk], Done], jobs: int, waiting_per_job: int = WAITING_PER_JOB
+) -> Generator[Done]:
     """Yield the work done on every chunk, in order; only a few chunks are held at a time.
 
     Processes are spawned, so ``work`` and all it takes and gives must be picklable. They end when the
@@ -72,7 +75,7 @@ def in_processes(chunks: Iterable[Chunk], work: Callable[[Chunk], Done], jobs: i
         for chunk in chunks:
             with _interrupts_held_back():
                 waiting.append(pool.submit(work, chunk))
-            if len(waiting) == jobs * WAITING_PER_JOB:
+            if len(waiting) == jobs * waiting_per_job:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -99,9 +102,15 @@ def _end_after(parent: BaseProcess) -> None:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Let processes started inside be deaf to Ctrl-C from their first moment: the parent ends them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Let processes started inside be deaf to Ctrl-C from their first moment: the parent ends them.
+
+    The signal is blocked, not ignored: one that comes meanwhile is heard at the end.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
+from json.encoder import encode_basestring
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
@@ -44,7 +45,7 @@ class Event:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the event for JSON; what is inside is shared, not copied."""
-        return {"kind": self.kind} | {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: getattr(self, name) for name in _names(self.kind)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +117,8 @@ class TurnEvent(Event):
         Number t of the turn.
     pressure, next_pressure
         Q before and after, exact decimal strings.
-    instance
-        Budget and candidates as offered, in the shape of a problem file, without texts.
+    candidates
+        Budget and candidates as offered; see `offer.written`.
     assignments
         Item to ``[arm, propensity shown, propensity withheld]``, where governance had a choice.
     transitions
@@ -144,7 +145,7 @@ class TurnEvent(Event):
     turn: Int
     pressure: str
     next_pressure: str
-    instance: dict[str, Any]
+    candidates: dict[str, Any]
     assignments: dict[str, list[Any]] = field(default_factory=dict)
     transitions: list[list[Any]] = field(default_factory=list)
     refused: list[list[Any]] = field(default_factory=list)
@@ -185,6 +186,11 @@ KINDS: dict[str, type[AnyEvent]] = {
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+@cache
+def _names(kind: str) -> tuple[str, ...]:
+    return "kind", *(each.name for each in fields(KINDS[kind]))
+
+
 class Record(NamedTuple):
     """An event as it is stored: its text, and the digest of all events up to it."""
 
@@ -205,7 +211,10 @@ def record(event: AnyEvent, before: str) -> Record:
 
 def canonical(data: Any) -> str:
     """Return data as one line of JSON that every database can hold; equal data, equal text."""
-    text = _ENCODER.encode(data)
+    kind = type(data)  # most rows are a name or a count, and calling the encoder costs more than those
+    if kind is int:
+        return str(data)
+    text = encode_basestring(data) if kind is str else _ENCODER.encode(data)
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

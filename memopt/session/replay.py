@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from memopt.errors import MemoptError, SolverMissing, as_read
+from memopt.session import offer
 from memopt.session.config import Config
 from memopt.session.errors import InvalidEvent
 from memopt.session.events import (
@@ -171,7 +172,7 @@ def _again(
         raise InvalidEvent(f"event {event.number} comes after {state.number} events")
     again, exposure = event, None
     if isinstance(event, TurnEvent):
-        instance = declare(state, event.instance["items"], event.instance["budget"])
+        instance = declare(state, offer.read(event.candidates), event.candidates["budget"])
         again = decide(state, instance, event.id)
     elif isinstance(event, OutcomeEvent):
         exposure = None if event.turn is None else exposures[event.turn]

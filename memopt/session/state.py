@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from memopt.session.config import Config
 from memopt.session.contrast import Contrast
@@ -54,14 +54,10 @@ def tally(
     return cast(Tally, Tally.from_dict(state))
 
 
-class Key(NamedTuple):
-    """Names a row of the stored state: one of the parts, and whose it is."""
+Key = tuple[str, str | Pair]
+"""Names a row of the stored state: one of the parts, and whose it is (empty: the session's)."""
 
-    part: str
-    whose: str | Pair = ""
-
-
-QUEUE, OVERALL, CONTEXT = Key("queue"), Key("overall"), Key("context")
+QUEUE, OVERALL, CONTEXT = ("queue", ""), ("overall", ""), ("context", "")
 
 
 @dataclass(frozen=True)
@@ -257,29 +253,29 @@ def touched(event: AnyEvent, exposure: Exposure | None = None) -> Iterator[Key]:
     match event:
         case TurnEvent():
             yield from (QUEUE, CONTEXT)
-            yield from (Key("held", item) for item in event.choices)
-            yield from (Key("governed", memory) for memory, *_ in event.transitions)
+            yield from (("held", item) for item in event.choices)
+            yield from (("governed", memory) for memory, *_ in event.transitions)
         case OutcomeEvent():
             names = sorted(event.weights)
             yield OVERALL
-            yield from (Key("worth", memory) for memory in names)
+            yield from (("worth", memory) for memory in names)
             yield from (
-                Key("pair", (one, other)) for index, one in enumerate(names) for other in names[index + 1 :]
+                ("pair", (one, other)) for index, one in enumerate(names) for other in names[index + 1 :]
             )
             if exposure is not None:
-                yield from (Key("governed", memory) for memory in exposure.assignments)
+                yield from (("governed", memory) for memory in exposure.assignments)
         case RefreshEvent():
-            yield from (Key("held", item) for item in event.opened)
+            yield from (("held", item) for item in event.opened)
         case PutEvent():
-            yield from (Key("original", item) for item in event.texts)
+            yield from (("original", item) for item in event.texts)
         case ConfigEvent():
             yield QUEUE
 
 
 def value(state: State, key: Key) -> Any:
     """Return what a row holds, ready for JSON; None where there is nothing."""
-    part = key.part
-    whose: Any = key.whose
+    part = key[0]
+    whose: Any = key[1]
     if part == "held":
         held = state.ledger.held.get(whose)
         return held and [*held, state.ledger.opens.get(whose)]
@@ -312,7 +308,7 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
     }
     for key, stored in rows:
         if stored is not None:
-            parts[key.part][key.whose] = stored
+            parts[key[0]][key[1]] = stored
     new = State.new(config)
     try:
         turn_id, *context = parts["context"].get("", [None])

@@ -8,6 +8,8 @@ SQLite takes its write lock at the beginning, PostgreSQL locks the row of the se
 from __future__ import annotations
 
 import json
+import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -46,8 +48,12 @@ class Store:
         self.tables = _Tables(self._sql)
         with self._told():
             self.engine = _engine(self._sql, where)
-            if not set(self.tables.names) <= set(self._sql.inspect(self.engine).get_table_names()):
-                self.tables.metadata.create_all(self.engine)
+            if not self._made():
+                try:
+                    self.tables.metadata.create_all(self.engine)
+                except self._sql.exc.SQLAlchemyError:
+                    if not self._made():  # another process may have made them at the same time
+                        raise
 
     def session(self, name: str) -> StoredLog:
         """Return the log of the session of a name."""
@@ -79,6 +85,9 @@ class Store:
             connection = plain.execution_options(**options)
             with connection.begin():
                 yield connection
+
+    def _made(self) -> bool:
+        return set(self.tables.names) <= set(self._sql.inspect(self.engine).get_table_names())
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -138,7 +147,7 @@ class StoredTransaction:
         query = self._sql.select(table.c.part, table.c.whose, table.c.value)
         rows = self._connection.execute(query.where(table.c.session == self._name))
         config = Config.from_dict(json.loads(self._config))
-        entries = ((Key(part, _key(whose)), json.loads(stored)) for part, whose, stored in rows)
+        entries = (((part, _key(whose)), json.loads(stored)) for part, whose, stored in rows)
         return from_rows(config, self.length(), self._digest, entries)
 
     def since(self, number: int) -> Iterator[Record]:
@@ -161,38 +170,37 @@ class StoredTransaction:
 
     def append(self, records: Sequence[Record], changed: Iterable[Key], state: State) -> None:
         """Add events, and make the rows changed those of the state."""
-        self._connection.execute(
+        self._many(
             self._sql.insert(self._tables.events),
+            ("session", "number", "id", "kind", "body", "digest"),
             [
-                {
-                    "session": self._name,
-                    "number": made.event.number,
-                    "id": _text(made.event.id),
-                    "kind": made.event.kind,
-                    "body": made.text,
-                    "digest": made.digest,
-                }
-                for made in records
+                (self._name, event.number, _text(event.id), event.kind, text, digest)
+                for event, text, digest in records
             ],
         )
-        rows = [
-            {
-                "session": self._name,
-                "part": key.part,
-                "whose": _text(key.whose),
-                "value": canonical(value(state, key)),
-            }
-            for key in changed
-        ]
-        if rows:
-            upsert = self._insert(self._tables.state)
-            upsert = upsert.on_conflict_do_update(
+        upsert = self._insert(self._tables.state)
+        self._many(
+            upsert.on_conflict_do_update(
                 index_elements=["session", "part", "whose"], set_={"value": upsert.excluded.value}
-            )
-            self._connection.execute(upsert, rows)
+            ),
+            ("session", "part", "whose", "value"),
+            [(self._name, key[0], _text(key[1]), canonical(value(state, key))) for key in changed],
+        )
         sessions = self._tables.sessions
         head = {"events": state.number, "digest": state.digest, "config": canonical(state.config.to_dict())}
         self._connection.execute(self._sql.update(sessions).where(sessions.c.name == self._name).values(head))
+
+    def _many(self, statement: Any, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
+        """Run a statement for many rows, past SQLAlchemy's own work on every row."""
+        if not rows:
+            return
+        made = statement.compile(dialect=self._connection.dialect, column_keys=list(columns))
+        if made.positional:
+            order = [columns.index(name) for name in made.positiontup]
+            sent: list[Any] = [tuple(row[index] for index in order) for row in rows]
+        else:
+            sent = [dict(zip(columns, row, strict=True)) for row in rows]
+        self._connection.exec_driver_sql(str(made), sent)
 
     def _head(self, lock: bool) -> Any:
         table = self._tables.sessions
@@ -278,8 +286,22 @@ def _engine(sql: Any, where: str) -> Any:
 
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say so
-    connection.execute("PRAGMA journal_mode=WAL")
+    _write_ahead(connection)
     connection.execute("PRAGMA synchronous=NORMAL")
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch a database to writing ahead; SQLite itself does not wait here for another process."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Any) -> None:
@@ -299,7 +321,10 @@ def _event(body: str) -> AnyEvent:
 
 
 def _text(name: str | tuple[str, ...]) -> str:
-    return canonical(name)
+    """Return a name, or names, as JSON text."""
+    if isinstance(name, str):
+        return canonical(name)
+    return f"[{','.join(map(canonical, name))}]"
 
 
 def _key(text: str) -> str | tuple[str, str]:

@@ -11,6 +11,7 @@ from memopt.columns import DELETE
 from memopt.compile import compile
 from memopt.errors import Fault, InvalidInstance
 from memopt.instance import Instance, Item, Option, Window
+from memopt.session import offer
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
 from memopt.session.fidelity import Admission
@@ -36,7 +37,7 @@ def declare(state: State, candidates: Iterable[Item | Mapping[str, Any]], budget
             "price": state.queue.price,
             "ladder": state.config.ladder,
             "repair": state.config.repair,
-            "items": candidates if isinstance(candidates, (list, tuple)) else list(candidates),
+            "items": list(candidates),
         }
     )
 
@@ -80,13 +81,13 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
         turn=queue.turn,
         pressure=queue.to_dict()["pressure"],
         next_pressure=after.to_dict()["pressure"],
-        instance=_written(offered),
+        candidates=offer.written(offered),
         assignments={item: [a.arm, a.shown, a.withheld] for item, a in assignments.items()},
         transitions=[[t.memory, t.before, t.after, t.reason, t.causal] for t in transitions],
         refused=[
             [item.id, level, tokens]
             for item, admission in zip(items, admissions, strict=True)
-            for level, tokens in admission.refused
+            for level, tokens in sorted(admission.refused, key=lambda entry: rank[entry[0]])
         ],
         stands=[
             item.id
@@ -121,7 +122,13 @@ def _governed(state: State, items: Sequence[Item], pinned: Collection[str]) -> _
     return governor, transitions, governor.assign(state.queue.turn, ids, pinned)
 
 
+_OPEN = Admission(None, {})
+"""What the ledger says of an item that nothing binds: no cap, nothing refused."""
+
+
 def _admitted(state: State, item: Item) -> Admission:
+    if state.ledger.holding(item.id, state.queue.turn) is None:
+        return _OPEN
     sizes = {
         level: option.tokens
         for level, option in item.levels.items()
@@ -202,28 +209,4 @@ def _compared(state: State, choices: Mapping[str, str], sizes: Mapping[str, int]
     return prefix, changed + sum(item not in sizes for item in was)
 
 
-def _written(offered: Instance) -> dict[str, Any]:
-    """Return what was offered in the shape of a problem file: no texts, no price."""
-    budget = offered.budget
-    return {
-        "budget": budget if isinstance(budget, int) else budget.model_dump(),
-        "items": [
-            {
-                name: part
-                for name in _FIELDS
-                if (part := getattr(item, name)) is not None and part is not False
-            }
-            | {
-                "levels": {
-                    level: {"tokens": option.tokens, "utility": option.utility}
-                    for level, option in item.levels.items()
-                    if option is not None and option.tokens is not None
-                }
-            }
-            for item in offered.items
-        ],
-    }
-
-
-_FIELDS = ("id", "order", "current", "pinned", "min_level", "group", "exclusive")
 _Governed = tuple[Governor, list[Transition], dict[str, Assignment]]

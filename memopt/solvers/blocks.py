@@ -6,6 +6,7 @@ multiple-choice knapsack over the blocks is the whole program.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -15,24 +16,66 @@ import numpy as np
 
 from memopt.program import Ints, Program, Selection
 
-MOST_COMBINATIONS = 200_000
-"""Undominated combinations of one block that are kept; beyond, only an evenly spaced sample is."""
+MOST_COMBINATIONS, MOST_WHEN_LATE = 50_000, 64
+"""Undominated combinations of one unit that are kept; beyond, only an evenly spaced sample is."""
 
 
 @dataclass(frozen=True)
-class Linked:
-    """A block of several items.
+class Unit:
+    """The ways in which all members of a unit are present, undominated ones only.
 
     Attributes
     ----------
     items
-        Its members, shape ``[members]``.
-    options
-        The program's option of every member, shape ``[combinations, members]``.
+        Its members.
+    steps
+        For each member: its first option, and for every combination of the members so far where it
+        came from (``option offset * width + combination before``), and that width.
+    tokens, value
+        Per combination.
+    complete
+        Whether no undominated combination is missing.
     """
 
-    items: Ints
-    options: Ints
+    items: tuple[int, ...]
+    steps: tuple[tuple[int, Ints, int], ...]
+    tokens: Ints
+    value: Ints
+    complete: bool
+
+    def options(self, combination: int) -> list[int]:
+        """Return the program's option of every member in a combination."""
+        found = []
+        for first, origin, width in reversed(self.steps):
+            offset, combination = divmod(int(origin[combination]), width)
+            found.append(first + offset)
+        return found[::-1]
+
+
+@dataclass(frozen=True)
+class Linked:
+    """A block of units, at most one of which is present.
+
+    Attributes
+    ----------
+    units
+        The units that may be present; the block's options are their combinations, unit by unit.
+    absent
+        Every member of the block, and its ``delete`` option where it has one.
+    """
+
+    units: tuple[Unit, ...]
+    absent: tuple[Ints, Ints]
+
+    def select(self, option: int, selection: Selection) -> None:
+        """Write the options of the members under one option of the block."""
+        items, deleted = self.absent
+        selection[items] = deleted
+        for unit in self.units:
+            if option < len(unit.tokens):
+                selection[list(unit.items)] = unit.options(option)
+                return
+            option -= len(unit.tokens)
 
 
 @dataclass(frozen=True)
@@ -71,49 +114,44 @@ class Blocks:
         if not self.linked:
             return chosen
         free = len(self.free)
-        selection = np.empty(free + sum(len(block.items) for block in self.linked), dtype=np.int64)
+        selection = np.empty(free + sum(len(block.absent[0]) for block in self.linked), dtype=np.int64)
         selection[self.free] = self.first + (chosen[:free] - self.start[:free])
         for block, option, begin in zip(self.linked, chosen[free:], self.start[free:], strict=False):
-            selection[block.items] = block.options[option - begin]
+            block.select(int(option - begin), selection)
         return selection
 
 
-def decompose(program: Program, kernels: Any) -> Blocks:
+def decompose(program: Program, kernels: Any, deadline: float | None = None) -> Blocks:
     """Return the blocks of a program.
 
     Parameters
     ----------
     kernels
         The kernels to combine options with, plain or compiled.
+    deadline
+        Moment (of ``time.perf_counter``) from which on only few combinations a block are kept.
     """
     if not program.groups and not program.exclusives:
         everything = np.arange(len(program), dtype=np.int64)
         return Blocks(
             program.start, program.tokens, program.value, everything, program.start[:-1], (), complete=True
         )
-    units = [*program.groups]
-    loose = set(chain.from_iterable(units))
-    for named in program.exclusives:
-        for unit in named:
-            if unit[0] not in loose:
-                units.append(unit)
-                loose.update(unit)
-    combined = {unit[0]: _combine(program, unit, kernels) for unit in units}
-    linked, complete = _join_exclusives(program, units, combined)
-    alone = np.ones(len(program), dtype=bool)
-    alone[list(loose)] = False
+    linked, alone = [], np.ones(len(program), dtype=bool)
+    for units in _alternatives_of(program):
+        if len(units) > 1 or len(units[0]) > 1:
+            alone[list(chain.from_iterable(units))] = False
+            linked.append(_block(program, units, kernels, deadline))
     free = np.flatnonzero(alone)
     kept = np.repeat(alone, np.diff(program.start))
-    sizes = [*np.diff(program.start)[free].tolist(), *(len(table.value) for table in linked)]
-    start = np.cumsum([0, *sizes], dtype=np.int64)
+    sizes = [*np.diff(program.start)[free].tolist(), *(len(tokens) for _, tokens, _ in linked)]
     return Blocks(
-        start=start,
-        tokens=np.concatenate([program.tokens[kept], *(table.tokens for table in linked)]),
-        value=np.concatenate([program.value[kept], *(table.value for table in linked)]),
+        start=np.cumsum([0, *sizes], dtype=np.int64),
+        tokens=np.concatenate([program.tokens[kept], *(tokens for _, tokens, _ in linked)]),
+        value=np.concatenate([program.value[kept], *(value for _, _, value in linked)]),
         free=free,
         first=program.start[free],
-        linked=tuple(Linked(table.items, table.options) for table in linked),
-        complete=complete,
+        linked=tuple(block for block, _, _ in linked),
+        complete=all(unit.complete for block, _, _ in linked for unit in block.units),
     )
 
 
@@ -152,21 +190,26 @@ def _alternatives_of(program: Program) -> Iterator[tuple[tuple[int, ...], ...]]:
             yield (unit,)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Combinations of some items: their options, tokens and value, and whether none is missing."""
+def _block(
+    program: Program, units: tuple[tuple[int, ...], ...], kernels: Any, deadline: float | None
+) -> tuple[Linked, Ints, Ints]:
+    """Return the block of units of which at most one is present, with tokens and value of its options."""
+    items = np.array(list(chain.from_iterable(units)), np.int64)
+    deleted = program.start[items + 1] - 1
+    must = program.level[deleted] != program.deleted
+    held = [unit for unit in units if must[np.isin(items, unit)].any()] if must.any() else []
+    candidates = [] if len(held) > 1 else held or units
+    present = tuple(_combine(program, unit, kernels, deadline) for unit in candidates)
+    nothing = np.zeros(0 if held else 1, np.int64)  # the option of having none of them
+    tokens = np.concatenate([*(unit.tokens for unit in present), nothing])
+    value = np.concatenate([*(unit.value for unit in present), nothing])
+    return Linked(present, (items, deleted)), tokens, value
 
-    items: Ints
-    options: Ints
-    tokens: Ints
-    value: Ints
-    complete: bool
 
-
-def _combine(program: Program, unit: tuple[int, ...], kernels: Any) -> _Table:
+def _combine(program: Program, unit: tuple[int, ...], kernels: Any, deadline: float | None) -> Unit:
     """Return the undominated ways in which all members of a unit are present."""
-    complete = True
-    tokens, value, steps = np.zeros(1, np.int64), np.zeros(1, np.int64), []
+    complete, steps = True, []
+    tokens, value = np.zeros(1, np.int64), np.zeros(1, np.int64)
     for item in unit:
         first, last = int(program.start[item]), int(program.start[item + 1])
         last -= int(program.level[last - 1]) == program.deleted
@@ -174,58 +217,10 @@ def _combine(program: Program, unit: tuple[int, ...], kernels: Any) -> _Table:
         tokens, value, origin = kernels.combine(
             tokens, value, program.tokens[first:last], program.value[first:last], program.budget
         )
-        if len(tokens) > MOST_COMBINATIONS:
-            thin = np.linspace(0, len(tokens) - 1, MOST_COMBINATIONS // 4).astype(np.int64)
+        late = deadline is not None and time.perf_counter() >= deadline
+        most = MOST_WHEN_LATE if late else MOST_COMBINATIONS
+        if len(tokens) > most:
+            thin = np.linspace(0, len(tokens) - 1, max(2, most // 4)).astype(np.int64)
             tokens, value, origin, complete = tokens[thin], value[thin], origin[thin], False
         steps.append((first, origin, width))
-    table = np.empty((len(tokens), len(unit)), dtype=np.int64)
-    at = np.arange(len(tokens))
-    for member in reversed(range(len(unit))):
-        first, origin, width = steps[member]
-        right, at = np.divmod(origin[at], width)
-        table[:, member] = first + right
-    return _Table(np.array(unit, np.int64), table, tokens, value, complete)
-
-
-def _join_exclusives(
-    program: Program, units: list[tuple[int, ...]], combined: dict[int, _Table]
-) -> tuple[list[_Table], bool]:
-    """Return one table a block: of an exclusive set, or of a unit that is in none."""
-    sets = [*program.exclusives]
-    named = {unit[0] for joined in sets for unit in joined}
-    sets += [(unit,) for unit in units if unit[0] not in named]
-    tables = [_alternatives(program, [combined[unit[0]] for unit in joined]) for joined in sorted(sets)]
-    return tables, all(table.complete for table in tables)
-
-
-def _alternatives(program: Program, units: list[_Table]) -> _Table:
-    """Return the ways in which at most one of the units is present."""
-    items = np.concatenate([unit.items for unit in units])
-    absent = program.start[items + 1] - 1
-    must = program.level[absent] != program.deleted
-    ends = np.cumsum([len(unit.items) for unit in units]).tolist()
-    places = [slice(end - len(unit.items), end) for unit, end in zip(units, ends, strict=True)]
-    stays = [bool(must[place].any()) for place in places]
-    options, tokens, value = [], [], []
-    for unit, place, stay in zip(units, places, stays, strict=True):
-        if sum(stays) > stay:
-            continue  # another unit has to stay
-        rows = np.empty((len(unit.tokens), len(items)), np.int64)
-        rows[:] = absent
-        rows[:, place] = unit.options
-        options.append(rows)
-        tokens.append(unit.tokens)
-        value.append(unit.value)
-    if not any(stays):
-        options.append(absent[None, :])
-        tokens.append(np.zeros(1, np.int64))
-        value.append(np.zeros(1, np.int64))
-    if not options:
-        options, tokens, value = [np.empty((0, len(items)), np.int64)], [absent[:0]], [absent[:0]]
-    return _Table(
-        items,
-        np.concatenate(options),
-        np.concatenate(tokens),
-        np.concatenate(value),
-        all(unit.complete for unit in units),
-    )
+    return Unit(unit, tuple(steps), tokens, value, complete)

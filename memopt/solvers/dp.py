@@ -22,19 +22,21 @@ from memopt.solvers.protocol import Answer
 
 _PROBE, _PROBE_STATES = 32, 100_000
 """Blocks and states of the first attempt, which only looks for a better incumbent."""
+_WORK_PER_STATE = 100
+"""States that a search may make in all for each that may live at once; beyond, it stops with a gap."""
 _INCUMBENT = -1
 """Marks the node of the incumbent that a search started with."""
 
 
 @dataclass(frozen=True)
 class DynamicProgram:
-    """Exact solver: largest value, then fewest tokens, then earlier ids at richer levels.
+    """Exact solver: largest value, then fewest tokens; of equal items the earlier id takes more tokens.
 
     Attributes
     ----------
     most_states
         Live states at which the search stops with a gap instead of taking more memory (about 100
-        bytes a state).
+        bytes a state); it also stops once it has made a hundred times as many.
     """
 
     most_states: int = 2_000_000
@@ -44,7 +46,7 @@ class DynamicProgram:
         """Solve a program; it refuses none, and finds a selection whenever there is one."""
         deadline = None if time_limit is None else time.perf_counter() + time_limit
         kernels = jit.select(len(program.value))
-        blocks = decompose(program, kernels)
+        blocks = decompose(program, kernels, deadline)
         parameters = {"most_states": self.most_states, "time_limit": time_limit}
         if len(blocks) == 0:
             return Answer(np.zeros(0, np.int64), bound=0, proof="nothing to decide", parameters=parameters)
@@ -144,25 +146,25 @@ class _Core:
         return base + (self._lost + a * self._left - self._least) // b
 
     def settle_ties(self, chosen: Ints) -> None:
-        """Let the earlier of two interchangeable items stand at the richer level.
+        """Let the earlier of two interchangeable items stand at the level of more tokens.
 
         Only blocks that were open at first can differ although they are equal: all others are settled
         by their content alone. Equal blocks at one option have one key.
         """
-        if not self._changes or (self._distinct and not self._lost):
+        if self._distinct and not self._lost:
             return
         start, tokens, value = self._data.start, self._data.tokens, self._data.value
         free = np.sort(self._opened[self._opened < len(self._data.free)])
-        moved = start[self._changed]
         head = tokens[start[free]], value[start[free]]
+        order = np.lexsort(head)
+        twins = (np.diff(head[0][order]) == 0) & (np.diff(head[1][order]) == 0)
         alike: dict[tuple[bytes, bytes], list[int]] = {}
-        for pair in set(zip(tokens[moved].tolist(), value[moved].tolist(), strict=True)):
-            for i in free[(head[0] == pair[0]) & (head[1] == pair[1])].tolist():
-                span = slice(start[i], start[i + 1])
-                alike.setdefault((tokens[span].tobytes(), value[span].tobytes()), []).append(i)
+        for i in np.unique([free[order[:-1][twins]], free[order[1:][twins]]]).tolist():
+            span = slice(start[i], start[i + 1])
+            alike.setdefault((tokens[span].tobytes(), value[span].tobytes()), []).append(i)
         for members in alike.values():
-            offsets = sorted(int(chosen[i] - start[i]) for i in members)
-            chosen[members] = start[members] + offsets
+            offsets = chosen[members] - start[members]
+            chosen[members] = start[members] + offsets[np.lexsort((offsets, -tokens[chosen[members]]))]
 
     @property
     def _limit(self) -> int:
@@ -196,6 +198,9 @@ class _Core:
             )  # fmt: skip
             self.made += int(made)
             if why != PAUSED or (enough is not None and made >= enough):
+                break
+            if self.made > _WORK_PER_STATE * most_states:
+                why = FULL
                 break
             if deadline is None:
                 self._kernels = jit.select(0, self.made)

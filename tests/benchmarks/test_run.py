@@ -109,6 +109,24 @@ def test_end_to_end(run: Any) -> None:
     assert "20 items" in printed
 
 
+def test_turn(run: Any) -> None:
+    reports, printed = run("turn", "--items", "20")
+    rows = {row["step"]: row for row in reports["turn"]["rows"]}
+    steps = ["lock", "validate", "decide", "event", "state", "store"]
+    rival = "cpsat, bare solve, seed 1"
+    assert list(rows) == [*steps, "decide: compile, solve, audit", "total", rival]
+    assert rows["total"]["share"] == 1
+    assert (rows[rival]["status"], rows[rival]["target"]) == ("optimal", 20)
+    assert "20 new items" in printed
+
+
+def test_outcomes(run: Any) -> None:
+    reports, _ = run("outcomes")
+    (row,) = reports["outcomes"]["rows"]
+    assert (row["outcomes"], row["batch"], row["target"]) == (2_000, 1_000, 5_000)
+    assert row["a_second"] > 0
+
+
 def test_first_run(run: Any) -> None:
     reports, printed = run("first-run")
     rows = reports["first-run"]["rows"]
@@ -142,7 +160,7 @@ def test_locomo_without_the_data_is_left_out_with_a_message(
 @pytest.mark.slow
 def test_all_runs_every_benchmark(run: Any, tmp_path: Path) -> None:
     reports, _ = run("all", "--items", "10", "--data", str(tmp_path / "nowhere.json"))
-    assert list(reports) == ["speed", "end-to-end", "first-run"]
+    assert list(reports) == ["speed", "end-to-end", "turn", "outcomes", "first-run"]
 
 
 def test_an_existing_summary_is_refused_before_anything_runs(

@@ -9,9 +9,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -104,18 +103,3 @@ def _wait_for(url: str, running: subprocess.Popen[bytes], log: Path) -> None:
         else:
             return
     raise RuntimeError(f"PostgreSQL did not start: {log.read_text(errors='replace')}")
-
-
-@pytest.fixture
-def candidate() -> Callable[..., dict[str, Any]]:
-    """Make an item of a turn: ``candidate("a", raw=(60, 2), keywords=(5, 0.4), pinned=True)``."""
-
-    def make(name: str, **parts: Any) -> dict[str, Any]:
-        levels = {
-            level: {"tokens": parts.pop(level)[0], "utility": worth[1]}
-            for level, worth in list(parts.items())
-            if isinstance(worth, tuple)
-        }
-        return {"id": name, "levels": levels, **parts}
-
-    return make

@@ -143,7 +143,7 @@ def test_a_forged_result_is_found_by_deciding_again(change, what, lines):
 
 def test_a_forged_input_is_found_by_what_follows(lines):
     index = turn_at(lines, 2)
-    found = replay(forged(lines, index, lambda event: event["instance"].update(budget=90))).findings
+    found = replay(forged(lines, index, lambda event: event["candidates"].update(budget=90))).findings
     assert found[0].line == index + 1
     assert "budget" in {finding.what for finding in found}
 

@@ -190,6 +190,28 @@ def test_two_processes_of_500_outcomes_lose_none(database):
         assert sum(one != two for one, two in itertools.pairwise(writers_of)) > 1
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_processes_that_make_the_database_together_do_not_hinder_one_another(database):
+    reader, writer = os.pipe()
+    children = []
+    for number in range(5):
+        children.append(os.fork())
+        if children[-1] == 0:
+            try:
+                os.close(writer)
+                os.read(reader, 1)  # until the parent closes its end: all begin at once
+                with Store(database) as store:
+                    Session(CONFIG, store.session("s")).put({f"m{number}": "x"})
+                os._exit(0)
+            finally:
+                os._exit(1)
+    os.close(reader)
+    os.close(writer)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5
+    with Store(database) as store:
+        assert sorted(Session(log=store.session("s")).originals()) == [f"m{number}" for number in range(5)]
+
+
 def killed(database, steps, seconds):
     """Run a writer in a process of its own and kill it, without warning, some time after its n-th step."""
     reader, writer = os.pipe()

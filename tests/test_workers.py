@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from multiprocessing import active_children
+
+import pytest
+
+from memopt.workers import CHUNK_SECONDS, WAITING_PER_JOB, Pace, chunked, in_processes
+
+
+def test_a_pace_is_learnt_from_what_came_back() -> None:
+    pace = Pace(10, 1000)
+    assert pace.size == 10
+    pace.learn(10, 10 * CHUNK_SECONDS)
+    assert pace.size == 1
+    pace.learn(100, CHUNK_SECONDS / 2)
+    assert pace.size == 200
+    pace.learn(100, CHUNK_SECONDS * 1000)
+    assert pace.size == 1  # one that is slow is still sent
+    pace.learn(100, CHUNK_SECONDS / 1000)
+    assert pace.size == 1000  # the most
+    pace.learn(5, 0.0)
+    assert pace.size == 1000
+
+
+def test_chunks_follow_the_pace_and_lose_nothing() -> None:
+    pace = Pace(3, 100)
+    chunks = chunked(range(1, 10), pace, lambda unit: 1)
+    assert next(chunks) == [1, 2, 3]
+    pace.size = 1
+    assert next(chunks) == [4]
+    pace.size = 100
+    assert list(chunks) == [[5, 6, 7, 8, 9]]
+    assert list(chunked("abcd", Pace(3, 100), lambda unit: 2)) == [["a", "b"], ["c", "d"]]
+    assert list(chunked([], Pace(3, 100), lambda unit: 2)) == []
+
+
+def _later(number: int) -> tuple[int, int]:
+    time.sleep(0.05 if number % 2 == 0 else 0)
+    return number, os.getpid()
+
+
+def test_results_come_in_order_and_few_chunks_are_asked_for_ahead() -> None:
+    asked = []
+
+    def numbers() -> Iterator[int]:
+        for number in range(12):
+            asked.append(number)
+            yield number
+
+    done = in_processes(numbers(), _later, 2)
+    first, _ = next(done)
+    assert (first, len(asked)) == (0, 2 * WAITING_PER_JOB)
+    rest = list(done)
+    assert [number for number, _ in rest] == list(range(1, 12))
+    assert os.getpid() not in {process for _, process in rest}
+    assert active_children() == []
+
+
+def test_whoever_stops_listening_ends_the_processes() -> None:
+    done = in_processes(range(100), _later, 2)
+    next(done)
+    done.close()
+    assert active_children() == []
+
+
+def _fail(number: int) -> int:
+    if number == 3:
+        raise ZeroDivisionError("three")
+    return number
+
+
+def test_an_error_comes_back_as_it_was() -> None:
+    with pytest.raises(ZeroDivisionError, match="three"):
+        list(in_processes(range(5), _fail, 2))
+    assert active_children() == []
+
+
+def _die(number: int) -> int:
+    os._exit(1)
+
+
+def test_a_process_that_dies_is_said() -> None:
+    with pytest.raises(ChildProcessError, match="ended before its work was done"):
+        list(in_processes(range(5), _die, 1))
