@@ -105,6 +105,8 @@ def _go_on(report: Report, tasks: Iterator[Task], jobs: int, folder: str) -> Bas
         for row in refuted[len(report.witnesses) : MOST_WITNESSES]:
             place = row.model_dump(include={"group", "seed", "items", "path", "line"}, exclude_none=True)
             report.witnesses.append(_witness(row.text or "", place, asked, folder))
+        if len(refuted) > MOST_WITNESSES:
+            say(f"{len(refuted) - MOST_WITNESSES:,} more were not shrunk")
     except BaseException as error:  # whatever it is, what is done is kept
         return error
     return None

@@ -92,7 +92,7 @@ def judge(compiled: Compiled, name: str, answer: Answer, seconds: float) -> Allo
         raise SolverFailed(name, "; ".join(audit.broken))
     if answer.bound is not None and answer.bound < audit.value:
         raise SolverFailed(name, f"its bound {answer.bound} lies below the value {audit.value} it selects")
-    status: Status = "optimal" if answer.bound == audit.value else "feasible"
+    status: Status = "optimal" if answer.bound == audit.value and answer.fewest else "feasible"
     return Allocation(
         compiled, status, answer.selection, audit.tokens, audit.value, answer.bound, name, answer.version,
         answer.proof, seconds, answer.parameters, explainer=explain,

@@ -205,7 +205,7 @@ def test_a_level_that_links_forbid_says_so() -> None:
     ]
     found = _explained({"budget": 20, "items": items}, "a")["delete"]
     assert found.reason == "links"
-    assert "'a' must stay with its pinned group" in found.sentence
+    assert "the group of item 'a' must be present" in found.sentence
 
 
 def test_a_long_list_of_changes_is_cut_in_the_sentence_only() -> None:

@@ -69,7 +69,7 @@ def test_a_group_member_without_a_level_contradicts_the_pin():
         found = shortage([pinned, gone])
         assert found is not None
         assert (found.code, found.minimum_tokens, found.shortfall) == ("pinned_conflict", None, None)
-        assert "'b' must be present with its group" in found.message
+        assert "the group of item 'b' must be present" in found.message
 
 
 def test_two_pins_in_one_exclusive_set_contradict_each_other():

@@ -213,3 +213,14 @@ def test_a_limit_too_short_for_any_selection_still_gives_one(solver: str) -> Non
     assert allocation.status == "feasible"
     assert allocation.tokens is not None
     assert allocation.tokens <= allocation.budget
+
+
+@pytest.mark.parametrize("limit", [-1, -0.001, math.nan])
+def test_a_time_limit_is_a_number_of_seconds(limit: float) -> None:
+    with pytest.raises(ValueError, match="time_limit"):
+        solve(Instance.model_validate(DECLARED), time_limit=limit)
+
+
+def test_what_is_no_instance_is_refused_in_words() -> None:
+    with pytest.raises(TypeError, match="model_validate"):
+        solve(DECLARED)  # type: ignore[arg-type]  # the mistake under test

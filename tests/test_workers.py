@@ -1,13 +1,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from multiprocessing import active_children
 
 import pytest
 
-from memopt.workers import CHUNK_SECONDS, WAITING_PER_JOB, Pace, chunked, in_processes
+from memopt.workers import (
+    CHUNK_SECONDS,
+    WAITING_PER_JOB,
+    Pace,
+    _interrupts_held_back,
+    chunked,
+    in_processes,
+)
 
 
 def test_a_pace_is_learnt_from_what_came_back() -> None:
@@ -85,3 +93,17 @@ def _die(number: int) -> int:
 def test_a_process_that_dies_is_said() -> None:
     with pytest.raises(ChildProcessError, match="ended before its work was done"):
         list(in_processes(range(5), _die, 1))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs signal masks")
+def test_an_interrupt_that_comes_while_a_process_starts_is_heard_afterwards() -> None:
+    steps = []
+
+    def interrupted() -> None:
+        with _interrupts_held_back():
+            os.kill(os.getpid(), signal.SIGINT)
+            steps.append("inside")
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert steps == ["inside"]

@@ -60,17 +60,17 @@ class Linked:
     ----------
     units
         The units that may be present; the block's options are their combinations, unit by unit.
-    absent
-        Every member of the block, and its ``delete`` option where it has one.
+    items, deleted
+        Every member of the block, and its ``delete`` option (its last one, if it must stay).
     """
 
     units: tuple[Unit, ...]
-    absent: tuple[Ints, Ints]
+    items: Ints
+    deleted: Ints
 
     def select(self, option: int, selection: Selection) -> None:
         """Write the options of the members under one option of the block."""
-        items, deleted = self.absent
-        selection[items] = deleted
+        selection[self.items] = self.deleted
         for unit in self.units:
             if option < len(unit.tokens):
                 selection[list(unit.items)] = unit.options(option)
@@ -114,7 +114,7 @@ class Blocks:
         if not self.linked:
             return chosen
         free = len(self.free)
-        selection = np.empty(free + sum(len(block.absent[0]) for block in self.linked), dtype=np.int64)
+        selection = np.empty(free + sum(len(block.items) for block in self.linked), dtype=np.int64)
         selection[self.free] = self.first + (chosen[:free] - self.start[:free])
         for block, option, begin in zip(self.linked, chosen[free:], self.start[free:], strict=False):
             block.select(int(option - begin), selection)
@@ -203,7 +203,7 @@ def _block(
     nothing = np.zeros(0 if held else 1, np.int64)  # the option of having none of them
     tokens = np.concatenate([*(unit.tokens for unit in present), nothing])
     value = np.concatenate([*(unit.value for unit in present), nothing])
-    return Linked(present, (items, deleted)), tokens, value
+    return Linked(present, items, deleted), tokens, value
 
 
 def _combine(program: Program, unit: tuple[int, ...], kernels: Any, deadline: float | None) -> Unit:

@@ -275,13 +275,19 @@ def test_ctrl_c_without_a_report_says_so(run: Any, here: Path, monkeypatch: pyte
     assert names(here) == []
 
 
-def test_whatever_ends_it_what_is_done_is_kept(run: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop_after(4, monkeypatch, ChildProcessError("a process of the batch ended before its work was done"))
+@pytest.mark.parametrize(
+    ("error", "status", "sentence"),
+    [
+        (ChildProcessError("a process of the batch ended"), 2, "memopt: a process of the batch ended\n"),
+        (SystemExit(143), 143, ""),  # what SIGTERM becomes
+    ],
+)
+def test_whatever_ends_it_what_is_done_is_kept(
+    error: BaseException, status: int, sentence: str, run: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_after(4, monkeypatch, error)
     done = run("verify", "--random", "30", "--out", "r.json")
-    assert (done.exit_code, done.stderr) == (
-        2,
-        "memopt: a process of the batch ended before its work was done\n",
-    )
+    assert (done.exit_code, done.stderr) == (status, sentence)
     assert len(Report.read((here / "r.json").read_bytes()).rows) == 4
 
 
@@ -422,6 +428,7 @@ def test_a_disagreement_is_shrunk_and_written_with_both_selections(
     report = Report.read((here / "r.json").read_bytes())
     assert report.totals()["differ"] > len(report.witnesses) == 4
     assert "differ, memory-like, seed" in done.stdout
+    assert f"memopt: {report.totals()['differ'] - 4} more were not shrunk\n" in done.stderr
     for name in report.witnesses:
         assert f"shrunk and written to '{name}' (differ: dp selects " in done.stderr
         small = Instance.model_validate_json((here / name).read_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -386,3 +387,42 @@ def test_of_interchangeable_items_the_earlier_id_stands_at_the_richer_level(form
         choices = solved(declared, form).choices
         richness = [("raw", "summary", "delete").index(choices[name]) for name in sorted(ids)]
         assert richness == sorted(richness)
+
+
+def test_a_large_exclusive_set_takes_memory_in_proportion():
+    items = [
+        {"id": f"{n:05}", "exclusive": "x", "levels": {"raw": {"tokens": n % 97 + 1, "utility": n % 89}}}
+        for n in range(5_000)
+    ]
+    program = compiled(Instance.model_validate({"budget": 50, "items": items})).program
+    tracemalloc.start()
+    try:
+        answer = DynamicProgram().solve(program)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert program.audit(answer.selection).value == answer.bound
+    assert peak < 10_000 * len(program.value)  # a row an option would take 40,000
+
+
+def test_a_search_without_end_stops_with_its_gap():
+    columns = Instance.from_arrays(
+        np.tile([100, 30], (4_000, 1)), np.tile([1.0, 0.7], (4_000, 1)), budget=50 * 4_000 + 1
+    )
+    allocation = solve(columns, DynamicProgram(most_states=4_000))
+    assert allocation.status == "feasible"
+    assert "state limit" in allocation.proof
+    assert float(allocation.gap) < 0.3
+
+
+def test_groups_with_more_combinations_than_time_still_get_an_allocation():
+    draw = random.Random(3)
+    items = []
+    for n in range(60):
+        sizes = [draw.randint(1, 10**6) for _ in range(4)]
+        levels = {f"L{k}": {"tokens": size, "utility": size / 1000} for k, size in enumerate(sizes)}
+        items.append({"id": f"{n:02}", "group": f"g{n // 10}", "levels": levels})
+    declared = {"budget": 12_345_678, "ladder": ["L0", "L1", "L2", "L3"], "items": items}
+    allocation = solved(declared, "compiled", time_limit=0)
+    assert allocation.status in ("optimal", "feasible")
+    assert allocation.tokens <= allocation.budget
