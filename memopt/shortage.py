@@ -90,7 +90,8 @@ def _conflict(program: Program, present: Mask, forced: set[int]) -> str:
         if forced.intersection(members):
             for item in members:
                 if not any(present[o] for o in program.options(item)):
-                    return f"the group of item {program.ids[item]!r} must be present, but the item has no level left"
+                    name = program.ids[item]
+                    return f"the group of item {name!r} must be present, but the item has no level left"
     for units in program.exclusives:
         held = [unit for unit in units if forced.intersection(unit)]
         if len(held) > 1:

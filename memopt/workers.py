@@ -104,13 +104,18 @@ def _end_after(parent: BaseProcess) -> None:
 def _interrupts_held_back() -> Iterator[None]:
     """Let processes started inside be deaf to Ctrl-C from their first moment: the parent ends them.
 
-    The signal is blocked, not ignored: one that comes meanwhile is heard at the end.
+    They inherit that the signal is blocked. It is not lost: one that comes meanwhile, to whichever
+    thread, is raised at the end.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
+    masked = hasattr(signal, "pthread_sigmask")  # there is none on Windows
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masked else set()
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if masked:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, before)
+        if heard:
+            signal.raise_signal(signal.SIGINT)
