@@ -1,0 +1,1 @@
+"""The papers' experiments, as programs that print published figures beside measured ones."""

@@ -1,0 +1,140 @@
+"""What an experiment is: parameters, a run over seeds, figures beside published ones, and a plot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+Advance = Callable[[float], object]
+"""Told the share of the whole run that is done, 0 to 1."""
+
+
+class Parameters(BaseModel):
+    """What `--set` changes: numbers, words and tuples of numbers, each with its default and its range."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one seed gave. It depends on the seed and the parameters alone, not on the other seeds.
+
+    Attributes
+    ----------
+    seed
+        Of the world.
+    values
+        Figures by name; None where there is none (a curve that never crosses).
+    trajectories
+        Curves by name, thinned to at most 200 points, all over the same axis ``x``.
+    kept
+        Anything else worth keeping: counter-examples, confusion counts.
+    """
+
+    seed: int
+    values: Mapping[str, float | None]
+    trajectories: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A row of the table *published / ours / difference*.
+
+    Attributes
+    ----------
+    name
+        What is measured.
+    ours, spread
+        Mean and standard deviation over the seeds; None where there is none.
+    published
+        What the paper says; None where nothing is published.
+    band
+        How far off is still "met"; None = shown, not judged.
+    """
+
+    name: str
+    ours: float | None
+    spread: float | None = None
+    published: float | None = None
+    band: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus published."""
+        return None if self.ours is None or self.published is None else self.ours - self.published
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the published figure is met; None where nothing is judged."""
+        if self.published is None or self.band is None:
+            return None
+        return self.difference is not None and abs(self.difference) <= self.band + 1e-9
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What the figures of an experiment do and do not show.
+
+    Attributes
+    ----------
+    component_only
+        Only a mechanism is exercised, no agent and no language model.
+    diagnostic_only
+        No improvement of any task is claimed.
+    shows, shows_not
+        Sentences.
+    """
+
+    component_only: bool
+    diagnostic_only: bool
+    shows: tuple[str, ...]
+    shows_not: tuple[str, ...]
+
+
+P = TypeVar("P", bound=Parameters, contravariant=True)
+
+
+class Experiment(Protocol[P]):
+    """An experiment; the registry holds one object of each."""
+
+    name: str
+    title: str
+    parameters: type[Parameters]
+    seeds: tuple[int, ...]
+    claims: Claims
+
+    def run(self, parameters: P, seeds: Sequence[int], advance: Advance) -> list[Run]:
+        """Return a run for each seed, in order."""
+        ...
+
+    def inputs(self, parameters: P) -> Mapping[str, str]:
+        """Return the SHA-256 of everything read besides the package's sources, by name."""
+        ...
+
+    def figures(self, parameters: P, runs: Sequence[Run]) -> list[Figure]:
+        """Return the rows of the table."""
+        ...
+
+    def plot(self, parameters: P, runs: Sequence[Run], drawing: Drawing) -> None:
+        """Draw the curves with their error bands; titles, labels, units and a legend included."""
+        ...
+
+
+def over_seeds(
+    name: str,
+    values: Sequence[float | None],
+    published: float | None = None,
+    band: float | None = None,
+) -> Figure:
+    """Return the figure of a value over the seeds that have it."""
+    found = [value for value in values if value is not None]
+    spread = stdev(found) if len(found) > 1 else None
+    return Figure(name, fmean(found) if found else None, spread, published, band)
