@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -93,7 +93,7 @@ class FidelityLedger:
             return Admission(held.level, admitted, refused)
         return Admission(held.level, {held.level: held.tokens, **admitted}, refused, held.level)
 
-    def after(self, turn: int, chosen: Mapping[str, Held]) -> FidelityLedger:
+    def after(self, turn: int, chosen: Mapping[str, Held], governed: Collection[str] = ()) -> FidelityLedger:
         """Return the ledger after a turn.
 
         Parameters
@@ -101,9 +101,11 @@ class FidelityLedger:
         turn
             Number of the turn.
         chosen
-            Item id to the level chosen and its tokens (0 for ``delete``), for the items offered. An item
-            that governance capped or withheld is left out and keeps what it held: its text was not
-            given up for want of room, and it must be possible to show it again.
+            Item id to the level chosen and its tokens (0 for ``delete``), for the items offered.
+        governed
+            Those of them that governance capped or withheld. Their text was not given up for want of
+            room and it must be possible to show it again: what they held stays, and what
+            held nothing is open in the next turn.
 
         Raises
         ------
@@ -122,12 +124,17 @@ class FidelityLedger:
                 raise FidelityViolation(
                     item, f"{choice.tokens} tokens are more than the {held.tokens} it holds"
                 )
-        opens = (
-            {item: first for item, first in self.opens.items() if item not in chosen or turn < first}
-            if self.opens
-            else self.opens
-        )
-        return replace(self, held={**self.held, **chosen}, opens=opens)
+        stays = {item: self.held[item] for item in governed if item in self.held}
+        opens: Mapping[str, int] = self.opens
+        if opens:
+            opens = {
+                item: first
+                for item, first in opens.items()
+                if item not in chosen or item in stays or turn < first
+            }
+        if governed:
+            opens = {**opens, **{item: turn + 1 for item in governed if item not in stays}}
+        return replace(self, held={**self.held, **chosen, **stays}, opens=opens)
 
     def refresh(self, turn: int, items: Iterable[str] | None = None) -> FidelityLedger:
         """Return the ledger after a refresh asked for in a turn; it opens items from the next turn on.

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from memopt.session.config import Config
 from memopt.session.contrast import Contrast
-from memopt.session.counters import WorthRule
 from memopt.session.errors import InvalidState
 from memopt.session.events import (
     START,
@@ -23,36 +22,6 @@ from memopt.session.fidelity import FidelityLedger, Held
 from memopt.session.governance import Assignment, Governor
 from memopt.session.pressure import PressureQueue
 from memopt.session.worth import Pair, Worth
-
-
-class Tally(Worth):
-    """Worth whose rows can be read one by one: what a store writes and governance judges."""
-
-    def row(self, memory: str) -> list[float] | None:
-        """Return the counters of a memory; None while it has no evidence."""
-        if memory not in self:
-            return None
-        row: list[float] = self._table[self._rows[memory]].tolist()
-        return row if any(row) else None
-
-    def part(self, memories: Iterable[str]) -> Tally:
-        """Return a copy with some memories alone and no pairs; the base rate stays that of all."""
-        rows = {memory: self.row(memory) or [0.0, 0.0] for memory in memories}
-        return tally(self.rule, rows, self.overall[0].tolist(), {})
-
-
-def tally(
-    rule: WorthRule,
-    rows: Mapping[str, Sequence[float]],
-    overall: Sequence[float],
-    pairs: Mapping[Pair, int],
-) -> Tally:
-    """Return counters of these rows."""
-    rules = {name: getattr(rule, name) for name in rule.__dataclass_fields__}
-    together = [[*pair, times] for pair, times in pairs.items()]
-    state = {"rule": rules, "memories": rows, "overall": overall, "pairs": together}
-    return cast(Tally, Tally.from_dict(state))
-
 
 Key = tuple[str, str | Pair]
 """Names a row of the stored state: one of the parts, and whose it is (empty: the session's)."""
@@ -102,7 +71,8 @@ class State:
     turn_id
         Id of the last turn; None before the first.
     context
-        Items kept in the last turn, in the order of the conversation.
+        Items kept in the last turn, in the order of the conversation, each at its level and tokens. Not
+        always what the ledger holds: an item that governance capped holds more.
     originals
         Item to the number of the event that put its original.
     """
@@ -113,9 +83,9 @@ class State:
     queue: PressureQueue = field(default_factory=lambda: PressureQueue(0.0))
     ledger: FidelityLedger = field(default_factory=FidelityLedger)
     governor: Governor = field(default_factory=Governor)
-    worth: Tally = field(default_factory=Tally)
+    worth: Worth = field(default_factory=Worth)
     turn_id: str | None = None
-    context: tuple[str, ...] = ()
+    context: Mapping[str, Held] = field(default_factory=dict)
     originals: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -219,6 +189,7 @@ def slack(result: Mapping[str, Any]) -> float:
 
 def _after_turn(state: State, event: TurnEvent) -> State:
     chosen = {item: Held(level, event.sizes.get(item, 0)) for item, level in event.choices.items()}
+    governed = [item for item, (arm, *_) in event.assignments.items() if arm != "shown"]
     states = dict(state.governor.states)
     for memory, _, after, _, _ in event.transitions:
         states[memory] = after
@@ -233,10 +204,10 @@ def _after_turn(state: State, event: TurnEvent) -> State:
             optimal=event.result["status"] == "optimal",
             slack=slack(event.result),
         ),
-        ledger=state.ledger.after(event.turn, chosen),
+        ledger=state.ledger.after(event.turn, chosen, governed),
         governor=replace(state.governor, states=states) if event.transitions else state.governor,
         turn_id=event.id,
-        context=tuple(event.sizes),
+        context={item: chosen[item] for item in event.sizes},
     )
 
 
@@ -292,7 +263,7 @@ def value(state: State, key: Key) -> Any:
         return state.queue.to_dict()
     if part == "overall":
         return state.worth.overall[0].tolist()
-    return [state.turn_id, *state.context]
+    return [state.turn_id, state.context]
 
 
 def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key, Any]]) -> State:
@@ -311,7 +282,7 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
             parts[key[0]][key[1]] = stored
     new = State.new(config)
     try:
-        turn_id, *context = parts["context"].get("", [None])
+        turn_id, context = parts["context"].get("", [None, {}])
         held, governed = parts["held"], parts["governed"]
         return replace(
             new,
@@ -330,14 +301,16 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
                 {memory: entry[0] for memory, entry in governed.items() if entry[0] is not None},
                 {memory: Contrast(*entry[1]) for memory, entry in governed.items() if entry[1] is not None},
             ),
-            worth=tally(
-                config.worth,
-                parts["worth"],
-                parts["overall"].get("", [0.0] * 4),
-                parts["pair"],
+            worth=Worth.from_dict(
+                {
+                    "rule": asdict(config.worth),
+                    "memories": parts["worth"],
+                    "overall": parts["overall"].get("", [0.0] * 4),
+                    "pairs": [[*pair, times] for pair, times in parts["pair"].items()],
+                }
             ),
             turn_id=turn_id,
-            context=tuple(context),
+            context={item: Held(level, int(tokens)) for item, (level, tokens) in context.items()},
             originals=parts["original"],
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:

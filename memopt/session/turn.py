@@ -198,14 +198,13 @@ def _tokens(item: Item, level: str) -> int:
 
 def _compared(state: State, choices: Mapping[str, str], sizes: Mapping[str, int]) -> tuple[int, int]:
     """Return the tokens of the leading part that is as in the last turn, and how many items differ."""
-    held = state.ledger.held
+    was = state.context
     prefix = 0
-    for before, now in zip(state.context, sizes, strict=False):
-        if before != now or held[before] != (choices[now], sizes[now]):
+    for before, now in zip(was, sizes, strict=False):
+        if before != now or was[before] != (choices[now], sizes[now]):
             break
         prefix += sizes[now]
-    was = {item: held[item].level for item in state.context}
-    changed = sum(was.get(item) != choices[item] for item in sizes)
+    changed = sum(item not in was or was[item].level != choices[item] for item in sizes)
     return prefix, changed + sum(item not in sizes for item in was)
 
 

@@ -142,6 +142,23 @@ class Worth:
         plus, minus = self._table[self._rows[memory], :2].tolist()
         return plus, minus
 
+    def row(self, memory: str) -> list[float] | None:
+        """Return the counters of a memory; None while it has no evidence."""
+        if memory not in self:
+            return None
+        row: list[float] = self._table[self._rows[memory]].tolist()
+        return row if any(row) else None
+
+    def part(self, memories: Iterable[str]) -> Worth:
+        """Return a copy with some memories alone and no pairs; the base rate stays that of all."""
+        names = list(memories)
+        made = Worth(self.rule, names)
+        made.overall[:] = self.overall
+        for memory in names:
+            if memory in self:
+                made.table[made._rows[memory] - 1] = self._table[self._rows[memory]]
+        return made
+
     def record(
         self,
         retrieved: Sequence[str],

@@ -165,3 +165,18 @@ def test_the_solver_sees_what_the_ledger_admits() -> None:
     ledger, second = decide(ledger, 2, 500)
     ledger, third = decide(ledger.refresh(2), 3, 500)
     assert (first, second, third) == ("summary", "summary", "raw")
+
+
+def test_what_governance_lowers_keeps_what_it_held_and_is_open_where_it_held_nothing() -> None:
+    ledger = FidelityLedger().after(1, {"old": Held("raw", 90)})
+    after = ledger.after(2, {"old": Held("keywords", 5), "new": Held("delete", 0)}, ["old", "new"])
+    assert after.holding("old", 3) == Held("raw", 90)
+    assert after.holding("new", 3) is None
+    assert after.holding("new", 2) == Held("delete", 0)
+    assert FidelityLedger.from_dict(after.to_dict()) == after
+
+
+def test_what_a_refresh_opened_stays_open_while_governance_lowers_it() -> None:
+    ledger = FidelityLedger().after(1, {"m": Held("keywords", 5)}).refresh(1)
+    after = ledger.after(2, {"m": Held("delete", 0)}, ["m"])
+    assert after.holding("m", 3) is None

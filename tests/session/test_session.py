@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -328,6 +329,44 @@ def test_queue_facts_with_drifting_utilities(gain, turns):
     assert queue.certificate <= queue.certificate_bound
 
 
+def drawn(turns: int = 40) -> list[tuple[str, str]]:
+    """Return the arm and the level of one memory a turn, under a governor that withholds often."""
+    rule = GovernanceRule("govern", show=0.0, withhold=0.5, seed=3)
+    session = Session(Config(governance=rule))
+    events = [session.turn([ladder("m", 2.0)], 300).event for _ in range(turns)]
+    return [(event.assignments["m"][0], event.choices["m"]) for event in events]
+
+
+def test_what_governance_withholds_can_be_shown_again():
+    seen = drawn()
+    assert set(seen) == {("shown", "raw"), ("withheld", "delete")}
+
+
+def test_what_was_withheld_in_its_first_turn_is_still_known():
+    rule = GovernanceRule("govern", show=0.0, withhold=1.0)
+    session = Session(Config(governance=rule))
+    assert session.turn([ladder("m", 2.0)], 300).event.choices == {"m": "delete"}
+    session.turn([ladder("other", 2.0)], 300)
+    assert session.state.knows("m")
+    assert session.outcome("e", True, ["m"]).event.unexposed == ["m"]
+
+
+def test_the_unchanged_part_is_told_of_what_was_shown_and_not_of_what_is_held():
+    session = Session(
+        Config(governance=GovernanceRule("govern", show=0.0, withhold=0.0, suppressed_level="keywords"))
+    )
+    session.turn([ladder("m", 2.0)], 300)
+    state = session.state
+    governor = replace(state.governor, states={"m": "suppressed"})
+    session._state = replace(state, governor=governor)
+    first = session.turn([ladder("m", 2.0)], 300).event
+    again = session.turn([ladder("m", 2.0)], 300).event
+    assert (first.choices, first.items_changed, first.prefix_tokens_kept) == ({"m": "keywords"}, 1, 0)
+    assert (again.choices, again.items_changed) == ({"m": "keywords"}, 0)
+    assert again.prefix_tokens_kept == again.tokens
+    assert session.state.ledger.held["m"].level == "raw"
+
+
 commands = st.lists(
     st.one_of(
         st.tuples(st.just("turn"), st.integers(0, 300), st.sets(st.integers(0, 5), max_size=6)),
@@ -354,8 +393,9 @@ def test_any_run_keeps_its_promises_and_replays(run, gain, govern):
             for name, level in event.choices.items():
                 rank = ["raw", "summary", "abstraction", "keywords", "delete"].index(level)
                 assert name in opened or rank >= held.get(name, 0)
-                held[name] = rank
-                opened.discard(name)
+                if event.assignments.get(name, ["shown"])[0] == "shown":
+                    held[name] = rank
+                    opened.discard(name)
         elif kind == "outcome":
             known = [name for name in ids if session.state.knows(name)]
             session.outcome(None, number, known)
