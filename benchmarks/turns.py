@@ -75,7 +75,7 @@ class Steps(Turn):
             laps["event"] = watch.lap()
             after = apply(self.state, event, made.digest)
             laps["state"] = watch.lap()
-            transaction.append([made], touched(event), after)
+            transaction.append([made], touched(self.state, event, after), after)
         laps["store"] = watch.lap()
         self.laps = [*getattr(self, "laps", []), laps]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from json.encoder import encode_basestring
+from types import NoneType
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
@@ -184,6 +185,13 @@ KINDS: dict[str, type[AnyEvent]] = {
     made.kind: made for made in (ConfigEvent, PutEvent, RefreshEvent, OutcomeEvent, TurnEvent)
 }
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_SHORT = 4
+_SCALARS: Mapping[type, Callable[[Any], str]] = {
+    int: int.__repr__,
+    str: encode_basestring,
+    NoneType: lambda _: "null",
+}
+"""Most rows are a name, a count or a short list of those, and calling the encoder costs more than they do."""
 
 
 @cache
@@ -211,10 +219,11 @@ def record(event: AnyEvent, before: str) -> Record:
 
 def canonical(data: Any) -> str:
     """Return data as one line of JSON that every database can hold; equal data, equal text."""
-    kind = type(data)  # most rows are a name or a count, and calling the encoder costs more than those
-    if kind is int:
-        return str(data)
-    text = encode_basestring(data) if kind is str else _ENCODER.encode(data)
+    kind = type(data)
+    if kind is list and len(data) <= _SHORT and all(type(part) in _SCALARS for part in data):
+        text = f"[{','.join([_SCALARS[type(part)](part) for part in data])}]"
+    else:
+        text = _SCALARS.get(kind, _ENCODER.encode)(data)
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

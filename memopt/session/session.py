@@ -106,9 +106,9 @@ class _Batch:
     def add(self, event: AnyEvent, exposure: Exposure | None = None, counted: bool = False) -> Recorded:
         """Add an event to the log and to the state."""
         made = record(event, self.state.digest)
-        self.state = apply(self.state, event, made.digest, exposure, counted)
+        before, self.state = self.state, apply(self.state, event, made.digest, exposure, counted)
         self.records.append(made)
-        self.changed.update(dict.fromkeys(touched(event, exposure)))
+        self.changed.update(dict.fromkeys(touched(before, event, self.state, exposure)))
         return Recorded(event, True)
 
     def next_id(self, wanted: str | None) -> str:

@@ -219,12 +219,12 @@ def _after_outcome(state: State, event: OutcomeEvent, exposure: Exposure | None,
     return replace(state, governor=state.governor.record(exposure.assignments, event.success))
 
 
-def touched(event: AnyEvent, exposure: Exposure | None = None) -> Iterator[Key]:
-    """Yield the rows that an event may change."""
+def touched(before: State, event: AnyEvent, after: State, exposure: Exposure | None = None) -> Iterator[Key]:
+    """Yield the rows that an event changed, or may have: outcomes are counted in place."""
     match event:
         case TurnEvent():
             yield from (QUEUE, CONTEXT)
-            yield from (("held", item) for item in event.choices)
+            yield from (("held", item) for item in _decided_anew(before.ledger, event.choices, after.ledger))
             yield from (("governed", memory) for memory, *_ in event.transitions)
         case OutcomeEvent():
             names = sorted(event.weights)
@@ -241,6 +241,15 @@ def touched(event: AnyEvent, exposure: Exposure | None = None) -> Iterator[Key]:
             yield from (("original", item) for item in event.texts)
         case ConfigEvent():
             yield QUEUE
+
+
+def _decided_anew(before: FidelityLedger, items: Iterable[str], after: FidelityLedger) -> list[str]:
+    """Return the items that hold something else now: from turn to turn, few do."""
+    return [
+        item
+        for item in items
+        if before.held.get(item) != after.held[item] or before.opens.get(item) != after.opens.get(item)
+    ]
 
 
 def value(state: State, key: Key) -> Any:

@@ -138,3 +138,8 @@ def test_a_missing_key_is_named():
 def test_every_kind_has_a_name():
     assert list(KINDS) == ["config", "put", "refresh", "outcome", "turn"]
     assert all(made.kind == kind for kind, made in KINDS.items())
+
+
+@given(json_data)
+def test_short_rows_are_written_as_the_encoder_writes_them(data) -> None:
+    assert canonical(data) == json.dumps(data, ensure_ascii=False, separators=(",", ":"))
