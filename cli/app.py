@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from memopt.errors import MemoptError, SolverFailed
 
+from .experiment import experiments
 from .export import export
 from .import_solution import import_solution
 from .inspect import inspect
@@ -92,6 +93,7 @@ app.command("worth")(worth)
 app.command("log")(log)
 app.command("replay")(replay)
 app.command("simulate")(simulate)
+app.add_typer(experiments, name="experiment")
 
 
 @app.callback()

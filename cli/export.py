@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
@@ -80,7 +79,7 @@ def _write_one(made: Export, form: str, out: str, force: bool) -> None:
 
 
 def _write_all(made: Export, folder: str, force: bool) -> None:
-    with _folder(folder), ExitStack() as all_or_none:
+    with files.folder(folder), ExitStack() as all_or_none:
 
         def opened(name: str) -> BinaryIO:
             return all_or_none.enter_context(files.writing(os.path.join(folder, name), force))
@@ -89,17 +88,3 @@ def _write_all(made: Export, folder: str, force: bool) -> None:
         opened(_NAMES).write(made.names())
         for form, target in targets.items():
             target.write(made.write(form))
-
-
-@contextmanager
-def _folder(path: str) -> Iterator[None]:
-    """Make a folder if it is not there; one that was made for nothing is removed."""
-    is_new = not os.path.isdir(path)
-    if is_new:
-        os.mkdir(path)
-    try:
-        yield
-    except BaseException:
-        if is_new:
-            os.rmdir(path)
-        raise

@@ -40,7 +40,7 @@ def size(path: str) -> int | None:
 
 
 @contextlib.contextmanager
-def writing(path: str, force: bool) -> Iterator[BinaryIO]:
+def writing(path: str, force: bool | None) -> Iterator[BinaryIO]:
     """Open a new file for writing bytes; it appears under its name only when all went well.
 
     The bytes go to a temporary name in the same directory, which is renamed at the end and removed
@@ -49,7 +49,8 @@ def writing(path: str, force: bool) -> Iterator[BinaryIO]:
     Raises
     ------
     FileExistsError
-        When the file exists and ``force`` is not given; checked before and after the work.
+        When the file exists and ``force`` is not given (None: the command has no such option); checked
+        before and after the work.
     OSError
         When the path names something that is no regular file.
     """
@@ -73,7 +74,27 @@ def writing(path: str, force: bool) -> Iterator[BinaryIO]:
             raise
 
 
-def _refuse_unless_free(path: str, target: str, force: bool) -> None:
+@contextlib.contextmanager
+def folder(path: str, parents: bool = False) -> Iterator[None]:
+    """Make a folder if it is not there, with its parents if asked; what was made for nothing is removed."""
+    missing: list[str] = []
+    while path and not os.path.isdir(path) and (parents or not missing):
+        missing.append(path)
+        path = os.path.dirname(path)
+    made: list[str] = []
+    try:
+        for name in reversed(missing):
+            os.mkdir(name)
+            made.append(name)
+        yield
+    except BaseException:
+        for name in reversed(made):
+            with contextlib.suppress(OSError):  # somebody else uses it by now
+                os.rmdir(name)
+        raise
+
+
+def _refuse_unless_free(path: str, target: str, force: bool | None) -> None:
     if not os.path.lexists(target):
         return
     if os.path.isdir(target):
@@ -81,4 +102,5 @@ def _refuse_unless_free(path: str, target: str, force: bool) -> None:
     if not os.path.isfile(target):
         raise OSError(errno.EINVAL, "it is no regular file", path)
     if not force:
-        raise FileExistsError(errno.EEXIST, "it exists already; --force overwrites it", path)
+        how = "; it is never overwritten" if force is None else "; --force overwrites it"
+        raise FileExistsError(errno.EEXIST, f"it exists already{how}", path)

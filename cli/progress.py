@@ -12,8 +12,7 @@ from . import files
 @contextmanager
 def progress(what: str, file: str, out: str) -> Iterator[Callable[[int], object]]:
     """Show a bar of the bytes read when a person sees it and no results scroll through it."""
-    watched = sys.stderr is not None and sys.stderr.isatty()
-    if not watched or (out == files.STANDARD and sys.stdout is not None and sys.stdout.isatty()):
+    if not _watched() or (out == files.STANDARD and sys.stdout is not None and sys.stdout.isatty()):
         yield lambda read: None
         return
     from rich.console import Console
@@ -27,7 +26,7 @@ def progress(what: str, file: str, out: str) -> Iterator[Callable[[int], object]
 @contextmanager
 def tally(total: int) -> Iterator[Callable[[int, Mapping[str, int]], object]]:
     """Show a bar with counts by name when a person sees it; told how much is done and the counts."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    if not _watched():
         yield lambda done, counts: None
         return
     from rich.console import Console
@@ -42,3 +41,21 @@ def tally(total: int) -> Iterator[Callable[[int, Mapping[str, int]], object]]:
             shown.update(task, completed=done, description=said)
 
         yield show
+
+
+@contextmanager
+def share(what: str) -> Iterator[Callable[[float], object]]:
+    """Show a bar when a person sees it; told the share that is done, 0 to 1."""
+    if not _watched():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), redirect_stdout=False, transient=True) as shown:
+        task = shown.add_task(what, total=1.0)
+        yield lambda done: shown.update(task, completed=done)
+
+
+def _watched() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()

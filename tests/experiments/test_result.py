@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memopt
+from memopt.experiments.experiment import Claims, Figure, Parameters, Run, over_seeds
+from memopt.experiments.result import plain, result, to_bytes
+from memopt.provenance import sources_digest
+
+
+class Coins(Parameters):
+    """How many are thrown."""
+
+    throws: tuple[int, ...] = (2, 3)
+
+
+class Throwing:
+    """A small experiment that reads a file of its own."""
+
+    name, title, parameters, seeds = "throwing", "Coins, thrown", Coins, (1, 2)
+    claims = Claims(True, False, shows=("heads",), shows_not=("tails",))
+
+    def run(self, parameters: Coins, seeds: Sequence[int], advance: Any) -> list[Run]:
+        heads = [np.random.default_rng(seed).integers(2, size=parameters.throws[0]) for seed in seeds]
+        return [
+            Run(
+                seed,
+                {"heads": np.float64(thrown.sum()), "none": None, "nan": float("nan")},
+                {"x": range(2), "share": np.array([1 / 3, np.inf])},
+                {"thrown": thrown, "by": {"side": (np.int64(1), True)}},
+            )
+            for seed, thrown in zip(seeds, heads, strict=True)
+        ]
+
+    def inputs(self, parameters: Coins) -> Mapping[str, str]:
+        return {"z": "sha256:2", "coin": "sha256:1"}
+
+    def figures(self, parameters: Coins, runs: Sequence[Run]) -> list[Figure]:
+        return [
+            over_seeds("heads", [run.values["heads"] for run in runs], 1.0, 5.0),
+            over_seeds("none", [None, None], 0.5, 0.1),
+            Figure("shown", 1.0),
+        ]
+
+    def plot(self, parameters: Coins, runs: Sequence[Run], drawing: Any) -> None:
+        raise AssertionError("nothing is drawn here")
+
+
+def document(seeds: Sequence[int] = (1, 2)) -> dict[str, Any]:
+    experiment, parameters = Throwing(), Coins()
+    return result(experiment, parameters, experiment.run(parameters, seeds, print))
+
+
+def test_everything_a_figure_depends_on_is_in_the_document() -> None:
+    found = document()
+    assert found["experiment"] == "throwing"
+    assert found["parameters"] == {"throws": [2, 3]}
+    assert found["seeds"] == [1, 2]
+    assert found["made_by"]["sources"] == sources_digest()
+    assert found["made_by"]["memopt"] == memopt.__version__
+    assert found["made_by"]["python"] == platform.python_version()
+    assert found["made_by"]["numpy"] == np.__version__
+    assert list(found["inputs"].items()) == [("coin", "sha256:1"), ("z", "sha256:2")]
+    assert found["claims"] == {
+        "component_only": True, "diagnostic_only": False, "shows": ["heads"], "shows_not": ["tails"],
+    }  # fmt: skip
+
+
+def test_the_table_judges_only_what_is_published() -> None:
+    heads, none, shown = document()["table"]
+    assert heads["difference"] == heads["ours"] - 1.0
+    assert (heads["published"], heads["band"], heads["met"]) == (1.0, 5.0, True)
+    assert (none["ours"], none["difference"], none["met"]) == (None, None, False)
+    assert (shown["published"], shown["difference"], shown["met"]) == (None, None, None)
+
+
+def test_runs_hold_plain_data_and_thin_curves() -> None:
+    run = document()["runs"][0]
+    assert run["values"] == {"heads": sum(run["kept"]["thrown"]), "none": None, "nan": None}
+    assert run["trajectories"] == {"x": [0, 1], "share": [0.333333, None]}
+    assert run["kept"]["by"] == {"side": [1, True]}
+
+
+def test_a_run_depends_on_its_seed_alone_and_the_same_seeds_are_the_same_bytes() -> None:
+    assert to_bytes(document()) == to_bytes(document())
+    assert document((2,))["runs"][0] == document()["runs"][1]
+
+
+def test_the_text_is_the_document_a_run_a_line() -> None:
+    text = to_bytes(document())
+    assert json.loads(text) == document()
+    lines = [line for line in text.splitlines() if line.startswith(b'{"seed"')]
+    assert len(lines) == 2
+
+
+def test_what_has_no_order_is_refused() -> None:
+    with pytest.raises(TypeError, match="set"):
+        plain({"a": {1, 2}})
