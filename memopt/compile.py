@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from memopt.candidates import Candidates, Floats, Ints, Mask, find_candidates, within_budget
 from memopt.columns import DELETE, Columns
 from memopt.errors import Fault, InvalidInstance
-from memopt.grid import round_to_grid
+from memopt.grid import FINEST, Grid, round_to_grid
 from memopt.instance import Instance
 from memopt.program import Program, Selection
 
@@ -40,6 +40,8 @@ class Compiled:
         Utility of each option after repair, in utility; float64, shape ``[options]``.
     dropped
         Dominated levels as ``(input position, level index)``, each shape ``[dominated]``.
+    exact
+        Utilities of the options that were declared as decimal strings, by option.
     raised
         Repaired utilities as ``(input position, level index, utility before, utility after)``.
     warnings
@@ -50,6 +52,7 @@ class Compiled:
     columns: Columns
     rows: Ints
     worth: Floats
+    exact: dict[int, Fraction]
     dropped: tuple[Ints, Ints]
     raised: tuple[Ints, Ints, Floats, Floats]
     warnings: tuple[Fault, ...]
@@ -58,6 +61,12 @@ class Compiled:
     def error_bound(self) -> float:
         """Largest distance between the program's and the declared optimum, in utility."""
         return len(self.program) * 0.5 * 10.0**-self.program.scale
+
+    def priced(self, price: Fraction, finest: int = FINEST) -> Grid:
+        """Return the values of the options at another price; see `grid.round_to_grid`."""
+        program = self.program
+        rate = price / program.budget if program.budget else Fraction(0)
+        return round_to_grid(self.worth, program.tokens, rate, program.start, self.exact, finest)
 
     def objective(self, selection: Selection) -> float:
         """Return the declared objective of a selection, in utility."""
@@ -93,7 +102,8 @@ def compile(instance: Instance | Columns) -> Compiled:  # noqa: A001  # the desi
     cost = _flat(options, columns.tokens)
     worth = _flat(options, candidates.utility)
     _check_sums(cost, worth, start, declared.price_exact)
-    grid = round_to_grid(worth, cost, _rate(declared), start, _option_decimals(columns, candidates, options))
+    exact = _option_decimals(columns, candidates, options)
+    grid = round_to_grid(worth, cost, _rate(declared), start, exact)
     program = Program(
         budget=declared.budget,
         scale=grid.scale,
@@ -113,6 +123,7 @@ def compile(instance: Instance | Columns) -> Compiled:  # noqa: A001  # the desi
         columns=declared,
         rows=rows,
         worth=worth,
+        exact=exact,
         dropped=(rows[dropped[0]], dropped[1]),
         raised=(rows[item], level, columns.utility[item, level], candidates.utility[item, level]),
         warnings=(*warnings, *_never_fits(columns, rows, candidates.allowed & ~fits, fits, forced)),

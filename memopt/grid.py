@@ -48,7 +48,12 @@ class Grid:
 
 
 def round_to_grid(
-    utility: Floats, tokens: Ints, rate: Fraction, start: Ints, decimals: dict[int, Fraction]
+    utility: Floats,
+    tokens: Ints,
+    rate: Fraction,
+    start: Ints,
+    decimals: dict[int, Fraction],
+    finest: int = FINEST,
 ) -> Grid:
     """Round every priced utility half-even to the finest grid that keeps all sums exact.
 
@@ -62,14 +67,16 @@ def round_to_grid(
         Options of item i are ``start[i]:start[i + 1]``, at least one each.
     decimals
         Exact utilities of options that were declared as decimal strings.
+    finest
+        Largest grid exponent wanted.
 
     Returns
     -------
     Grid
-        With the largest k <= 9 for which the sum over the items of the largest absolute value stays
+        With the largest k <= finest for which the sum over the items of the largest absolute value stays
         below 2^53 and every absolute value below 10^12 (numeric contract of the design).
     """
-    scale = _least_doubtful(utility, tokens, rate, start)
+    scale = min(finest, _least_doubtful(utility, tokens, rate, start))
     while True:
         values = np.empty(len(utility), dtype=np.int64)
         top, total = _round(values, utility, tokens, rate, start, decimals, scale)

@@ -116,14 +116,14 @@ class Reference:
         return [self._at_most_one_present(part) for part in parts.values()]
 
     def _at_most_one_present(self, units: list[list[Declared]]) -> list[Choice]:
-        present = [_joined_all(map(self._levels, members), None) for members in units]
+        present = [_joined_all(map(self.levels, members), None) for members in units]
         deleted = [_joined_all(map(_deleted, members), None) for members in units]
         found = _joined_all(deleted, None)
         for index in range(len(units)):
             found += _joined_all([*deleted[:index], present[index], *deleted[index + 1 :]], None)
         return found
 
-    def _levels(self, item: Declared) -> list[Choice]:
+    def levels(self, item: Declared) -> list[Choice]:
         """Return the levels an item may be present at: capped, pinned, then repaired, then priced."""
         current, least = item.get("current"), item.get("min_level")
         names = self.ladder

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from memopt.columns import DEFAULT_LADDER, DELETE
 from memopt.errors import as_read
+from memopt.prompt_cache import MOST_CACHE_PRICE
 from memopt.session.counters import WorthRule
 from memopt.session.errors import InvalidConfig
 from memopt.session.governance import GovernanceRule
@@ -37,6 +38,9 @@ class Config:
         As in a problem file.
     solver
         Name of the solver. It runs without a time limit, for a turn must replay to the last bit.
+    cache_price
+        What a full budget behind the first change since the last turn costs more, in utility (see
+        `prompt_cache.solve_cached`); 0 = a change costs nothing.
     worth, governance
         Rules of the machines of these names.
     """
@@ -46,6 +50,7 @@ class Config:
     ladder: tuple[str, ...] = DEFAULT_LADDER
     repair: Literal["monotone", "none"] = "monotone"
     solver: str = "dp"
+    cache_price: float = 0.0
     worth: WorthRule = field(default_factory=WorthRule)
     governance: GovernanceRule = field(default_factory=GovernanceRule)
 
@@ -53,6 +58,8 @@ class Config:
         PressureQueue(self.gain, self.alpha)
         if self.solver not in SOLVERS:
             raise ValueError(f"the solver is one of {', '.join(SOLVERS)}, read {self.solver!r}")
+        if not 0 <= self.cache_price <= MOST_CACHE_PRICE:
+            raise ValueError(f"the cache price is a number from 0 to 2^40, read {self.cache_price}")
         if not self.ladder or DELETE in self.ladder or len(set(self.ladder)) < len(self.ladder):
             raise ValueError(f"the ladder must name different levels, without {DELETE!r}")
         capped = self.governance.suppressed_level

@@ -182,9 +182,14 @@ def credited(
     )
 
 
-def slack(result: Mapping[str, Any]) -> float:
-    """Return by how much a turn's choice may miss its priced optimum: the gap and twice the rounding."""
-    return float(result["gap"] or 0) + 2 * float(result["error_bound"])
+def slack(config: Config, result: Mapping[str, Any], prefix: int) -> float:
+    """Return by how much a turn's choice may miss its priced optimum.
+
+    The gap, twice the rounding, and where changes cost something, what that spared at most: the
+    optimum may send everything anew, the choice sends all but its unchanged leading part anew.
+    """
+    spared = 1 - (result["tokens"] - prefix) / result["budget"] if config.cache_price else 0.0
+    return float(result["gap"] or 0) + 2 * float(result["error_bound"]) + config.cache_price * spared
 
 
 def _after_turn(state: State, event: TurnEvent) -> State:
@@ -202,7 +207,7 @@ def _after_turn(state: State, event: TurnEvent) -> State:
             event.budget,
             pinned=event.pinned_tokens,
             optimal=event.result["status"] == "optimal",
-            slack=slack(event.result),
+            slack=slack(state.config, event.result, event.prefix_tokens_kept),
         ),
         ledger=state.ledger.after(event.turn, chosen, governed),
         governor=replace(state.governor, states=states) if event.transitions else state.governor,

@@ -11,6 +11,7 @@ from memopt.columns import DELETE
 from memopt.compile import compile
 from memopt.errors import Fault, InvalidInstance
 from memopt.instance import Instance, Item, Option, Window
+from memopt.prompt_cache import solve_cached
 from memopt.session import offer
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
@@ -63,7 +64,7 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
         for item, admission in zip(offered.items, admissions, strict=True)
     )
     _refuse_stuck_pins(items, rank)
-    allocation = _solved(offered.model_copy(update={"items": items}), state.config.solver)
+    allocation = _solved(state, offered.model_copy(update={"items": items}))
     choices = allocation.choices
     context = [item for item in _in_order(items) if choices[item.id] != DELETE]
     sizes = {item.id: _tokens(item, choices[item.id]) for item in context}
@@ -73,7 +74,11 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
     least = least_tokens(allocation.compiled.program) if pinned else 0
     optimal = allocation.status == "optimal"
     after = queue.after(
-        result["tokens"], allocation.budget, pinned=least, optimal=optimal, slack=slack(result)
+        result["tokens"],
+        allocation.budget,
+        pinned=least,
+        optimal=optimal,
+        slack=slack(state.config, result, prefix),
     )
     return TurnEvent(
         id=event_id,
@@ -177,8 +182,13 @@ def _levels_left(item: Item, rank: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _solved(instance: Instance, solver: str) -> Allocation:
-    allocation = solve_compiled(compile(instance), solver)
+def _solved(state: State, instance: Instance) -> Allocation:
+    config = state.config
+    if config.cache_price:
+        order = [item.id for item in _in_order(instance.items)]
+        allocation = solve_cached(instance, state.context, config.cache_price, order, config.solver)
+    else:
+        allocation = solve_compiled(compile(instance), config.solver)
     if allocation.status == "infeasible":
         raise InfeasibleTurn(allocation)
     return allocation

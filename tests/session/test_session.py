@@ -367,6 +367,20 @@ def test_the_unchanged_part_is_told_of_what_was_shown_and_not_of_what_is_held():
     assert session.state.ledger.held["m"].level == "raw"
 
 
+def test_a_cache_price_keeps_the_leading_part_and_replays():
+    def run(cache_price):
+        session = Session(Config(gain=0.5, cache_price=cache_price))
+        rng = random.Random(5)
+        items = [ladder(f"m{k:02d}", rng.uniform(0.5, 2), order=k) for k in range(30)]
+        kept = [session.turn(items[: 10 + k], 400).event.prefix_tokens_kept for k in range(20)]
+        return session, sum(kept)
+
+    (plain, without), (cached, with_it) = run(0.0), run(2.0)
+    assert with_it > without
+    assert cached.state.queue.slack > plain.state.queue.slack
+    assert replay([json.dumps(record.line()) for record in cached.events()]).identical
+
+
 commands = st.lists(
     st.one_of(
         st.tuples(st.just("turn"), st.integers(0, 300), st.sets(st.integers(0, 5), max_size=6)),
