@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from memopt.experiments.experiment import Parameters, Run
+from memopt.experiments.experiment import Run
 from memopt.experiments.ranks import spearman
+from memopt.experiments.success import SuccessParameters
 from memopt.session.counters import (
     LABELS,
     WorthRule,
@@ -48,7 +49,7 @@ _DRAWS = 20_000
 _AT_A_TIME = 2**20
 
 
-class CalibrationParameters(Parameters):
+class CalibrationParameters(SuccessParameters):
     """Of the world, and of the rule whose labels are judged.
 
     Attributes
@@ -57,11 +58,6 @@ class CalibrationParameters(Parameters):
         Memories, how many an episode retrieves (uniformly, without replacement), episodes.
     checkpoints
         Episodes at which figures are taken; those after the last episode are left out.
-    success_model
-        Chance of success at mean utility u of what was retrieved: ``sigmoid`` of ``gain * (u - .5)``, or
-        ``mean``: u itself.
-    gain
-        Of the sigmoid.
     score_spread
         Retrieval scores are uniform in 1 -+ this: 0 weighs uniformly, 1 as widely as U(0, 1) scores do.
     high, low, confidence
@@ -76,8 +72,6 @@ class CalibrationParameters(Parameters):
         5_000,
         10_000,
     )
-    success_model: Literal["sigmoid", "mean"] = "sigmoid"
-    gain: Annotated[float, Field(ge=0, le=100)] = 4.0
     score_spread: Annotated[float, Field(ge=0, le=1)] = 0.2
     high: Annotated[float, Field(ge=0, le=1)] = 0.60
     low: Annotated[float, Field(ge=0, le=1)] = 0.40
@@ -100,13 +94,6 @@ class CalibrationParameters(Parameters):
     def rule(self) -> WorthRule:
         """The rule that labels."""
         return WorthRule(high=self.high, low=self.low, confidence=self.confidence)
-
-    def chance(self, mean: Floats) -> Floats:
-        """Return the chance of success at a mean utility of what was retrieved."""
-        if self.success_model == "mean":
-            return mean
-        found: Floats = 1 / (1 + np.exp(-self.gain * (mean - 0.5)))
-        return found
 
 
 def named(what: str, at: int) -> str:
