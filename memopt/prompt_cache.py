@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from memopt.allocation import Allocation
 from memopt.columns import DELETE
-from memopt.compile import Compiled, compile
+from memopt.compile import Compiled
 from memopt.grid import FINEST, VALUE_SUM_BELOW
-from memopt.instance import Instance
 from memopt.program import Ints, Program
 from memopt.solve import solve_compiled
 
@@ -37,7 +36,7 @@ Sent = Mapping[str, tuple[str, int]]
 
 
 def solve_cached(
-    instance: Instance,
+    compiled: Compiled,
     sent: Sent,
     cache_price: float,
     order: Sequence[str] | None = None,
@@ -47,8 +46,8 @@ def solve_cached(
 
     Parameters
     ----------
-    instance
-        The declared problem; its price holds for every token.
+    compiled
+        The problem; its price holds for every token.
     sent
         What the last turn kept. An item that is not in it is new, or was deleted.
     cache_price
@@ -73,10 +72,9 @@ def solve_cached(
     """
     if not 0 <= cache_price <= MOST_CACHE_PRICE:
         raise ValueError(f"the cache price is a number from 0 to 2^40, not {cache_price!r}")
-    compiled = compile(instance)
-    if not (cache_price and instance.items and compiled.program.budget):
+    if not (cache_price and len(compiled.program) and compiled.program.budget):
         return solve_compiled(compiled, solver)
-    ids = [item.id for item in instance.items] if order is None else order
+    ids = order or compiled.columns.ids or [str(row) for row in range(len(compiled.program))]
     return _Cuts(compiled, _Conversation.of(compiled.program, ids, sent), cache_price).best(solver)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from memopt import tracing
 from memopt.allocation import Allocation, Status
 from memopt.columns import Columns
 from memopt.compile import Compiled, compile
@@ -41,7 +42,10 @@ def solve(
     SolverMissing, SolverLimit, SolverFailed
         When the asked solver is not installed, refuses the program, or gives no usable selection.
     """
-    return solve_compiled(compile(instance), solver, time_limit)
+    with tracing.span() as tell:
+        allocation = solve_compiled(compile(instance), solver, time_limit)
+        tell(lambda: tracing.of_allocation(allocation))
+    return allocation
 
 
 def solve_compiled(

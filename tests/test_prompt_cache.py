@@ -14,6 +14,7 @@ from strategies import declarations
 
 from memopt import Instance, solve
 from memopt.allocation import Allocation
+from memopt.compile import compile as compiled
 from memopt.families import generate
 from memopt.prompt_cache import MOST_CACHE_PRICE, Sent, solve_cached
 
@@ -92,7 +93,7 @@ def test_the_best_leading_part_is_found_exactly(
 ) -> None:
     declared, sent = turn
     instance = Instance.model_validate(declared)
-    allocation = solve_cached(instance, sent, cache_price)
+    allocation = solve_cached(compiled(instance), sent, cache_price)
     everything = Everything(declared, sent, cache_price, allocation.scale)
     if not everything.cheap.feasible:
         assert allocation.status == "infeasible"
@@ -120,7 +121,7 @@ def conversation(seed: int, size: int) -> tuple[Instance, dict[str, tuple[str, i
 def test_cp_sat_finds_the_same_value(seed: int) -> None:
     instance, sent = conversation(seed, 24)
     price = [0.05, 0.5, 2.0][seed % 3]
-    allocation = solve_cached(instance, sent, price)
+    allocation = solve_cached(compiled(instance), sent, price)
     assert allocation.status == "optimal"
     assert by_cp_sat(allocation, instance, list(sent.items()), price) == allocation.units
 
@@ -168,7 +169,7 @@ def _rank(level: str) -> int:
 
 def test_a_high_cache_price_keeps_everything_and_none_is_the_plain_optimum() -> None:
     instance, sent = conversation(1, 24)
-    high, none = solve_cached(instance, sent, 1e6), solve_cached(instance, sent, 0)
+    high, none = solve_cached(compiled(instance), sent, 1e6), solve_cached(compiled(instance), sent, 0)
     assert {name: level for name, level in high.choices.items() if level != "delete"} == {
         name: level for name, (level, _) in sent.items()
     }
@@ -181,7 +182,9 @@ def test_the_higher_the_cache_price_the_less_is_sent_behind_the_first_change() -
     sizes = {(each.id, level): o.tokens for each in instance.items for level, o in each.levels.items() if o}
     charged = []
     for price in (0.0, 0.01, 0.1, 1.0, 10.0):
-        sends = kept(dict(solve_cached(instance, sent, price).choices), sizes, [i.id for i in instance.items])
+        sends = kept(
+            dict(solve_cached(compiled(instance), sent, price).choices), sizes, [i.id for i in instance.items]
+        )
         same = 0
         for one, other in zip(sends.items(), sent.items(), strict=False):
             if one != other:
@@ -199,7 +202,7 @@ def test_hardly_any_cut_is_solved() -> None:
     ids = [each.id for each in instance.items]
     sent = kept(dict(first.choices), sizes, ids)
     tighter = instance.model_copy(update={"budget": instance.capacity * 99 // 100})
-    allocation = solve_cached(tighter, sent, 0.05)
+    allocation = solve_cached(compiled(tighter), sent, 0.05)
     assert allocation.status == "optimal"
     solved = int(allocation.proof.rpartition("that may stay, ")[2].split()[0])
     assert solved <= 150
@@ -209,7 +212,7 @@ def test_what_cannot_stay_ends_the_leading_part() -> None:
     items = [item("a"), item("b", pinned=True), item("c")]
     instance = Instance.model_validate({"budget": 200, "items": items})
     sent = {"a": ("raw", 60), "c": ("raw", 60)}  # b was not there, and now it must be
-    allocation = solve_cached(instance, sent, 1.0)
+    allocation = solve_cached(compiled(instance), sent, 1.0)
     assert allocation.choices["b"] == "raw"
     assert "best of 2 leading parts" in allocation.proof
 
@@ -220,7 +223,7 @@ def test_numbers_too_large_for_64_bits_overflow_nothing() -> None:
     items = [{"id": name, "levels": levels} for name in "abc"]
     instance = Instance.model_validate({"budget": 2**53 - 1, "items": items})
     sent = {"a": ("raw", tokens), "b": ("summary", tokens - 7)}
-    allocation = solve_cached(instance, sent, 1.0)
+    allocation = solve_cached(compiled(instance), sent, 1.0)
     assert (allocation.status, allocation.choices) == (
         "optimal",
         {"a": "raw", "b": "summary", "c": "delete"},
@@ -230,4 +233,4 @@ def test_numbers_too_large_for_64_bits_overflow_nothing() -> None:
 @pytest.mark.parametrize("price", [-1, float("nan"), float("inf"), MOST_CACHE_PRICE * 2])
 def test_a_cache_price_out_of_range_is_refused(price: float) -> None:
     with pytest.raises(ValueError, match="cache price"):
-        solve_cached(Instance.model_validate({"budget": 1, "items": []}), {}, price)
+        solve_cached(compiled(Instance.model_validate({"budget": 1, "items": []})), {}, price)

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memopt import tracing
 from memopt.allocation import Allocation
 from memopt.columns import DELETE
-from memopt.compile import compile
+from memopt.compile import Compiled, compile
 from memopt.errors import Fault, InvalidInstance
 from memopt.instance import Instance, Item, Option, Window
 from memopt.prompt_cache import solve_cached
@@ -64,14 +65,15 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
         for item, admission in zip(offered.items, admissions, strict=True)
     )
     _refuse_stuck_pins(items, rank)
-    allocation = _solved(state, offered.model_copy(update={"items": items}))
+    compiled = compile(offered.model_copy(update={"items": items}))
+    allocation = _solved(state, compiled, [item.id for item in _in_order(items)])
     choices = allocation.choices
     context = [item for item in _in_order(items) if choices[item.id] != DELETE]
     sizes = {item.id: _tokens(item, choices[item.id]) for item in context}
     prefix, changed = _compared(state, choices, sizes)
     result = allocation.to_dict()
     del result["seconds"]
-    least = least_tokens(allocation.compiled.program) if pinned else 0
+    least = least_tokens(compiled.program) if pinned else 0
     optimal = allocation.status == "optimal"
     after = queue.after(
         result["tokens"],
@@ -182,13 +184,15 @@ def _levels_left(item: Item, rank: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _solved(state: State, instance: Instance) -> Allocation:
+def _solved(state: State, compiled: Compiled, order: Sequence[str]) -> Allocation:
     config = state.config
-    if config.cache_price:
-        order = [item.id for item in _in_order(instance.items)]
-        allocation = solve_cached(instance, state.context, config.cache_price, order, config.solver)
-    else:
-        allocation = solve_compiled(compile(instance), config.solver)
+    with tracing.span() as tell:
+        if config.cache_price:
+            allocation = solve_cached(compiled, state.context, config.cache_price, order, config.solver)
+        else:
+            allocation = solve_compiled(compiled, config.solver)
+        pressure = {"memopt.pressure": state.queue.pressure, "memopt.turn": state.queue.turn}
+        tell(lambda: {**tracing.of_allocation(allocation), **pressure})
     if allocation.status == "infeasible":
         raise InfeasibleTurn(allocation)
     return allocation
