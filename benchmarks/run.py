@@ -1,4 +1,4 @@
-"""The driver: ``python -m benchmarks.run speed|end-to-end|turn|outcomes|first-run|locomo|all``."""
+"""The driver: ``python -m benchmarks.run speed|end-to-end|turn|outcomes|first-run|locomo|replay|all``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from pathlib import Path
 from memopt_cli.files import writing
 from rich.console import Console
 
-from benchmarks import agreement, end_to_end, first_run, locomo, speed, turns
+from benchmarks import agreement, end_to_end, first_run, locomo, locomo_questions, replay, speed, turns
 from benchmarks.report import Report, load_average, summary
 from benchmarks.subjects import SPEED
 from memopt.errors import SolverMissing
+from memopt.text.errors import TokenizerUnavailable
+from memopt.text.tokens import counter
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -71,15 +73,40 @@ def _first_run(asked: argparse.Namespace) -> Report:
 
 
 def _locomo(asked: argparse.Namespace) -> Report | None:
-    try:
+    def measured() -> Report:
         conversations, count = locomo.load(asked.data), locomo.o200k()
         return agreement.measure(
             conversations[:1] if asked.quick else conversations, count, locomo.BUDGETS, _say
         )
+
+    return _if_there("locomo", asked, measured)
+
+
+def _replay(asked: argparse.Namespace) -> Report | None:
+    def measured() -> Report:
+        quick = asked.quick
+        conversations, questions = locomo.load(asked.data), locomo_questions.load(asked.data)
+        return replay.measure(
+            conversations[:1] if quick else conversations,
+            questions,
+            counter("cl100k").count,
+            locomo_questions.stemmer(),
+            locomo.BUDGETS[::2] if quick else locomo.BUDGETS,
+            _say,
+            compare=not quick,
+        )
+
+    return _if_there("replay", asked, measured)
+
+
+def _if_there(name: str, asked: argparse.Namespace, measured: Callable[[], Report]) -> Report | None:
+    """Return the report, or None with a message where the data or a package is missing."""
+    try:
+        return measured()
     except FileNotFoundError:
-        _say(f"locomo is left out: there is no {asked.data}")
-    except (ImportError, SolverMissing) as error:
-        _say(f"locomo is left out: {error}")
+        _say(f"{name} is left out: there is no {asked.data}")
+    except (ImportError, SolverMissing, TokenizerUnavailable) as error:
+        _say(f"{name} is left out: {error}")
     return None
 
 
@@ -90,6 +117,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Report | None]] = {
     "outcomes": _outcomes,
     "first-run": _first_run,
     "locomo": _locomo,
+    "replay": _replay,
 }
 
 

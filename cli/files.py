@@ -58,16 +58,15 @@ def writing(path: str, force: bool | None) -> Iterator[BinaryIO]:
     _refuse_unless_free(path, target, force)
     name = f".memopt-{os.getpid()}-{next(_numbers)}.part"
     temporary = os.path.join(os.path.dirname(target), name)
-    try:
+    with _said_of(path):
         opened = open(temporary, "xb")  # noqa: SIM115  # closed below; only its opening is judged here
-    except OSError as error:
-        raise type(error)(error.errno, error.strerror, path) from None
     with opened as file:
         try:
             yield file
-            file.flush()
-            _refuse_unless_free(path, target, force)
-            os.replace(temporary, target)
+            with _said_of(path):
+                file.flush()
+                _refuse_unless_free(path, target, force)
+                os.replace(temporary, target)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
@@ -95,7 +94,10 @@ def folder(path: str, parents: bool = False) -> Iterator[None]:
 
 
 def _refuse_unless_free(path: str, target: str, force: bool | None) -> None:
-    if not os.path.lexists(target):
+    try:
+        with _said_of(path):  # a name that is too long is known before the work, not after it
+            os.lstat(target)
+    except FileNotFoundError:
         return
     if os.path.isdir(target):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
@@ -104,3 +106,12 @@ def _refuse_unless_free(path: str, target: str, force: bool | None) -> None:
     if not force:
         how = "; it is never overwritten" if force is None else "; --force overwrites it"
         raise FileExistsError(errno.EEXIST, f"it exists already{how}", path)
+
+
+@contextlib.contextmanager
+def _said_of(path: str) -> Iterator[None]:
+    """Let errors name the file that was asked for, not the temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, path) from None

@@ -45,6 +45,8 @@ def import_solution(
     """
     from memopt.export import solution as solutions  # not loaded where another command runs
 
+    if file == solution == files.STANDARD:
+        raise typer.BadParameter("standard input is one file: name the other", param_hint="SOLUTION")
     compiled = read_compiled(file, as_json)
     try:
         imported = solutions.import_solution(compiled, files.read(solution))

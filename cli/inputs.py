@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NoReturn
 
 from memopt.campaign import Given
 
@@ -25,7 +26,8 @@ class Inputs:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._files = [(path, file) for path in paths for file in _files(path)]
-        self._standard = files.read(files.STANDARD) if files.STANDARD in paths else b""
+        flowing = {file for _, file in self._files if files.size(file) is None}
+        self._read = {file: files.read(file) for file in sorted(flowing)}  # a pipe can be read only once
 
     def __iter__(self) -> Iterator[Given]:
         for path, file in self._files:
@@ -37,13 +39,15 @@ class Inputs:
         return sum(1 for _ in self)
 
     def _texts(self, file: str) -> Iterator[tuple[int | None, bytes]]:
-        if file.endswith(_LINES):
+        if file.endswith(_LINES) and file not in self._read:
             with files.reading(file) as lines:
                 yield from _filled(lines)
             return
-        content = self._standard if file == files.STANDARD else files.read(file)
+        content = self._read.get(file)
+        if content is None:
+            content = files.read(file)
         filled = list(_filled(content.splitlines()))
-        if len(filled) > 1 and _is_json(filled[0][1]):
+        if file.endswith(_LINES) or (len(filled) > 1 and _is_json(filled[0][1])):
             yield from filled
         else:
             yield None, content
@@ -53,14 +57,24 @@ def _files(path: str) -> list[str]:
     if path == files.STANDARD or not os.path.isdir(path):
         return [path]
     found = sorted(
-        os.path.join(folder, name)
-        for folder, _, names in os.walk(path)
+        file
+        for folder, _, names in os.walk(path, onerror=_refuse)
         for name in names
         if name.endswith((".json", *_LINES)) and not name.endswith(VERDICT_SUFFIX)
+        if not _flows(file := os.path.join(folder, name))
     )
     if not found:
         raise FileNotFoundError(errno.ENOENT, "it holds no .json, .jsonl or .ndjson file", path)
     return found
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise error  # what is in a folder that cannot be read is not verified
+
+
+def _flows(file: str) -> bool:
+    """Whether a file in a folder is a pipe or a device, which nobody may ever write to."""
+    return os.path.exists(file) and not os.path.isfile(file)
 
 
 def _filled(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:

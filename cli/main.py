@@ -2,26 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
-from .output import say_interrupted
-from .status import Exit
+from .status import INTERRUPTED, Exit
 
 
 def run() -> None:
     """Run the command line.
 
     An interrupt is one sentence wherever it comes; a termination still removes temporary files and
-    ends the processes of a batch.
+    ends the processes of a batch. What the caller ignores (``nohup``) stays ignored.
     """
-    for name in ("SIGTERM", "SIGHUP"):  # there is no SIGHUP on Windows
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), lambda number, frame: sys.exit(Exit.TERMINATED))
-    try:
-        from .app import app
+    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if heard:
+        signal.signal(signal.SIGINT, _end_at_once)
+    from .app import app
 
+    for name in ("SIGTERM", "SIGHUP"):  # there is no SIGHUP on Windows
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, lambda number, frame: sys.exit(Exit.TERMINATED))
+    try:
+        if heard:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         app(prog_name="memopt")
     except KeyboardInterrupt:
-        say_interrupted()
-        sys.exit(Exit.INTERRUPTED)
+        _end_at_once()
+
+
+def _end_at_once(*_: object) -> None:
+    """Say it and end: no file is open, and modules that are loading make other errors of an exception."""
+    try:
+        os.write(2, f"memopt: {INTERRUPTED}\n".encode())
+    finally:
+        os._exit(Exit.INTERRUPTED)

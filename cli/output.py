@@ -11,6 +11,8 @@ from typing import Any, TextIO
 
 from memopt.errors import visible
 
+from .status import INTERRUPTED
+
 
 def json_bytes(data: Any, indent: int | None = None) -> bytes:
     """Return data as standard JSON in UTF-8, on one line unless indented."""
@@ -53,9 +55,16 @@ def say(*lines: str) -> None:
         print(f"memopt: {text}", file=sys.stderr, flush=True)
 
 
+def say_text(text: str) -> None:
+    """Write text to standard error, beside the results that standard output holds."""
+    with contextlib.suppress(OSError, AttributeError):
+        sys.stderr.write(text.encode(sys.stderr.encoding, "backslashreplace").decode(sys.stderr.encoding))
+        sys.stderr.flush()
+
+
 def say_interrupted() -> None:
     """Say that Ctrl-C was heard."""
-    say("interrupted; no file was left half-written")
+    say(INTERRUPTED)
 
 
 def abandon_output() -> None:

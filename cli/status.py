@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+INTERRUPTED = "interrupted; no file was left half-written"
+
 
 class Exit(IntEnum):
     """What a command's exit status says."""

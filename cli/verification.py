@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import typer
 
@@ -19,6 +19,7 @@ from memopt.jsontext import parse
 from memopt.provenance import made_by
 from memopt.report import OUTCOMES, Asked, Report, Timing, UnusableReport
 from memopt.shortage import find_shortage
+from memopt.signals import held_back
 
 from . import files
 from .faults import report_invalid
@@ -46,7 +47,7 @@ def run(asked: Asked, jobs: int, out: str | None, force: bool, as_json: bool) ->
         report = Report(asked=asked, made_by=made, total=total, timing=Timing(jobs=jobs))
         stopped = _go_on(report, iter(tasks), jobs, os.path.dirname(out or ""))
         if file is not None:
-            file.write(report.to_bytes())
+            _save(report, file, kept)
     _finish(report, stopped, out, as_json)
 
 
@@ -65,7 +66,8 @@ def resume(path: str, jobs: int, as_json: bool) -> None:
     here, there = made_by(asked.against, asked.time_limit), report.made_by
     if here.sources != there.sources or here.versions != there.versions:
         raise UnusableReport("the report was made by other versions or sources: start a new one")
-    with files.writing(path, force=True) as file:
+    with ExitStack() as kept:
+        file = kept.enter_context(files.writing(path, force=True))
         tasks, total = _tasks(asked)
         rest = iter(tasks)
         for row in report.rows:
@@ -76,8 +78,15 @@ def resume(path: str, jobs: int, as_json: bool) -> None:
             raise UnusableReport(f"there were {report.total:,} instances and are {total:,} now")
         report.timing.jobs = jobs
         stopped = _go_on(report, rest, jobs, os.path.dirname(path))
-        file.write(report.to_bytes())
+        _save(report, file, kept)
     _finish(report, stopped, path, as_json)
+
+
+def _save(report: Report, file: BinaryIO, kept: ExitStack) -> None:
+    """Write a report whole and under its name, though a second Ctrl-C may follow the first one."""
+    with held_back():
+        file.write(report.to_bytes())
+        kept.close()
 
 
 def _tasks(asked: Asked) -> tuple[Inputs | Iterator[Task], int]:
@@ -104,7 +113,10 @@ def _go_on(report: Report, tasks: Iterator[Task], jobs: int, folder: str) -> Bas
         refuted = [row for row in report.rows if row.text is not None]
         for row in refuted[len(report.witnesses) : MOST_WITNESSES]:
             place = row.model_dump(include={"group", "seed", "items", "path", "line"}, exclude_none=True)
-            report.witnesses.append(_witness(row.text or "", place, asked, folder))
+            name = _witness(row.text or "", place, asked, folder)
+            if name is None:
+                break  # the others would not be written, either
+            report.witnesses.append(name)
         if len(refuted) > MOST_WITNESSES:
             say(f"{len(refuted) - MOST_WITNESSES:,} more were not shrunk")
     except BaseException as error:  # whatever it is, what is done is kept
@@ -112,8 +124,13 @@ def _go_on(report: Report, tasks: Iterator[Task], jobs: int, folder: str) -> Bas
     return None
 
 
-def _witness(text: str, place: dict[str, object], asked: Asked, folder: str) -> str:
-    path, verdict = write_witness(text, place, asked.against, asked.time_limit, folder)
+def _witness(text: str, place: dict[str, object], asked: Asked, folder: str) -> str | None:
+    """Shrink a disagreement and write it; one that cannot be written is a disagreement all the same."""
+    try:
+        path, verdict = write_witness(text, place, asked.against, asked.time_limit, folder)
+    except OSError as error:
+        say(f"no witness was written to {folder or os.curdir!r}: {error.strerror or error}")
+        return None
     how = "shrunk and" if verdict.refuted else "it does not show again;"
     say(f"{how} written to {path!r} ({verdict.kind}: {verdict.reason})")
     return os.path.basename(path)

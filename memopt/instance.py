@@ -8,7 +8,16 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 from pydantic.dataclasses import dataclass
 
 from memopt import jsontext
@@ -43,6 +52,11 @@ class Option:
     tokens: Tokens | None = None
     utility: Utility = None
     text: Text | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out what was not given: a utility of null would not be read again."""
+        return {name: value for name, value in handler(self).items() if value is not None}
 
 
 class Item(BaseModel):

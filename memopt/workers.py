@@ -14,10 +14,14 @@ from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import TypeVar
 
+from memopt.signals import held_back
+
 CHUNK_SECONDS = 0.075
 """Work sent to a process at a time: enough to hide the sending, little enough to stay in order."""
 WAITING_PER_JOB = 3
 """Chunks held for each process: with work of even size, enough to keep it busy."""
+MOST_JOBS = 61
+"""Processes at a time, however many are asked for: Windows can wait for no more."""
 
 Unit = TypeVar("Unit")
 Chunk = TypeVar("Chunk")
@@ -62,13 +66,14 @@ def in_processes(
     """Yield the work done on every chunk, in order; only a few chunks are held at a time.
 
     Processes are spawned, so ``work`` and all it takes and gives must be picklable. They end when the
-    iterator does, however it ends.
+    iterator does, however it ends. There are `MOST_JOBS` of them at most.
 
     Raises
     ------
     ChildProcessError
         When a process dies.
     """
+    jobs = min(jobs, MOST_JOBS)
     waiting = deque[Future[Done]]()
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_follow_parent)
     try:
@@ -104,18 +109,13 @@ def _end_after(parent: BaseProcess) -> None:
 def _interrupts_held_back() -> Iterator[None]:
     """Let processes started inside be deaf to Ctrl-C from their first moment: the parent ends them.
 
-    They inherit that the signal is blocked. It is not lost: one that comes meanwhile, to whichever
-    thread, is raised at the end.
+    They inherit that the signal is blocked. One that comes meanwhile is raised at the end.
     """
-    heard: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
-    masked = hasattr(signal, "pthread_sigmask")  # there is none on Windows
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masked else set()
-    try:
-        yield
-    finally:
-        if masked:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, before)
-        if heard:
-            signal.raise_signal(signal.SIGINT)
+    with held_back():
+        masked = hasattr(signal, "pthread_sigmask")  # there is none on Windows
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if masked else set()
+        try:
+            yield
+        finally:
+            if masked:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import signal
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -30,3 +33,15 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder shared/ does not lie beside the repository")
     return folder
+
+
+@pytest.fixture
+def case(shared: Path) -> Callable[[str], dict[str, Any]]:
+    """Read a handed case by its number or name."""
+
+    def read(name: str) -> dict[str, Any]:
+        (path,) = (shared / "cases").glob(f"{name}*.json")
+        data: dict[str, Any] = json.loads(path.read_bytes())
+        return data
+
+    return read

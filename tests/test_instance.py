@@ -79,7 +79,16 @@ def test_an_instance_survives_json_and_pickle(declared):
     instance = Instance.model_validate(declared)
     assert Instance.model_validate_json(json.dumps(declared)) == instance
     assert Instance.model_validate_json(instance.model_dump_json(exclude_defaults=True)) == instance
+    assert Instance.model_validate_json(instance.model_dump_json()) == instance
+    assert Instance.model_validate(instance.model_dump()) == instance
     assert pickle.loads(pickle.dumps(instance)) == instance
+
+
+def test_a_level_is_written_without_what_it_was_not_given():
+    levels = {"raw": {"tokens": None, "text": "x"}, "summary": None}
+    instance = Instance.model_validate({"budget": 1, "items": [{"id": "a", "levels": levels}]})
+    assert instance.model_dump()["items"][0]["levels"] == {"raw": {"text": "x"}, "summary": None}
+    assert Instance.model_validate_json(instance.model_dump_json()) == instance
 
 
 def test_an_instance_cannot_be_changed():

@@ -74,6 +74,11 @@ def test_whoever_stops_listening_ends_the_processes() -> None:
     assert active_children() == []
 
 
+def test_more_processes_than_any_system_has_are_no_error() -> None:
+    assert [number for number, _ in in_processes([1, 2], _later, 10**30)] == [1, 2]
+    assert active_children() == []
+
+
 def _fail(number: int) -> int:
     if number == 3:
         raise ZeroDivisionError("three")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memopt.export.linear import Linear
 from memopt.program import Program
+from memopt.signals import held_back
 from memopt.solvers import cpsat
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def write(built: CpModel, ending: str) -> bytes:
 
 def as_json(binary: bytes) -> bytes:
     """Return the JSON form of a binary model."""
-    message = import_module("ortools.sat.cp_model_pb2").CpModelProto.FromString(binary)
-    text: str = import_module("google.protobuf.json_format").MessageToJson(message, indent=1)
+    with held_back():
+        models, json_format = map(import_module, ("ortools.sat.cp_model_pb2", "google.protobuf.json_format"))
+    text: str = json_format.MessageToJson(models.CpModelProto.FromString(binary), indent=1)
     return f"{text}\n".encode()

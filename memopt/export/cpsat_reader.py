@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from memopt.export.reading import Constraint, Read, RereadDiffers, canonical
+from memopt.signals import held_back
 
 _LEAST, _MOST = -(2**63), 2**63 - 1
 """How CP-SAT writes that a side is unlimited."""
@@ -40,7 +41,9 @@ def read_cpsat(kind: str, content: bytes) -> Read:
 
 
 def _message(kind: str, content: bytes) -> Any:
-    message: Any = import_module("ortools.sat.cp_model_pb2").CpModelProto()
+    with held_back():
+        models: Any = import_module("ortools.sat.cp_model_pb2")
+    message = models.CpModelProto()
     if kind == "cpsat-text":
         import_module("google.protobuf.text_format").Parse(content, message)
     else:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from memopt.errors import SolverMissing
 from memopt.export.lp import NOTHING
 from memopt.export.reading import Constraint, Read, RereadDiffers, canonical
+from memopt.signals import held_back
 from memopt.solvers.backends import silent_highs
 
 
@@ -26,7 +27,8 @@ def read_with_highs(kind: Literal["lp", "mps"], content: bytes) -> Read:
         When HiGHS cannot read it, or finds other variables than binaries.
     """
     try:
-        highspy: Any = import_module("highspy")
+        with held_back():
+            highspy: Any = import_module("highspy")
     except ImportError as error:
         raise SolverMissing("HiGHS", "highspy", "solvers") from error
     highs = silent_highs(highspy)()

@@ -24,7 +24,7 @@ def select(program: Program, names: Names, file: SolutionFile) -> Selection:
     Raises
     ------
     InvalidSolution
-        With every fault of a file that gives none: ``unreadable_line``, ``unknown_variable``,
+        With every fault of a file that gives none: ``unreadable_line``, ``cut_off``, ``unknown_variable``,
         ``repeated_variable``, ``not_finite``, ``fractional``, ``not_binary``, ``several_options``,
         ``no_option``; or ``no_solution`` alone.
     """

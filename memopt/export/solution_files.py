@@ -89,17 +89,18 @@ def read_solution(content: bytes, variables: Sequence[str]) -> SolutionFile:
         With code ``not_utf8``, ``empty`` or ``unknown_format``.
     """
     try:
-        lines = content.decode("utf-8-sig").splitlines()
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _invalid("not_utf8", f"the file is not UTF-8: byte {error.start} cannot be read") from None
+    lines, ended = text.splitlines(), text.endswith(("\n", "\r"))
     first = next((line.strip() for line in lines if line.strip()), None)
     if first is None:
         raise _invalid("empty", "the file is empty")
     if first == "Model status":
-        return _highs(lines)
+        return _highs(lines, ended)
     cbc = _CBC.match(first)
     if cbc:
-        return _cbc(lines, cbc["status"])
+        return _cbc(lines, ended, cbc["status"])
     if first.startswith(("c ", "s mip ", "s bas ", "s ipt ")):
         return _glpk_write(lines, variables)
     if first.startswith("Problem:"):
@@ -111,8 +112,11 @@ def _invalid(code: str, message: str) -> InvalidSolution:
     return InvalidSolution([Fault(code, message)])
 
 
-def _file(kind: str, claimed: str, rows: Iterator[Row]) -> SolutionFile:
-    """Return the file with these rows, those that make no sense as faults."""
+def _file(kind: str, claimed: str, rows: Iterator[Row], whole: bool = True) -> SolutionFile:
+    """Return the file with these rows, those that make no sense as faults.
+
+    A file that is not whole may end within a number: 1e-12 cut to 1 is another selection.
+    """
     entries, faults = [], []
     for number, line, name, words in rows:
         if name and words and _NUMBER.match(words[0]):
@@ -120,10 +124,12 @@ def _file(kind: str, claimed: str, rows: Iterator[Row]) -> SolutionFile:
         else:
             message = f"line {number} gives no variable a value: {as_read(line.strip())}"
             faults.append(Fault("unreadable_line", message, read=as_read(line)))
+    if entries and not whole:
+        faults.append(Fault("cut_off", "the file is cut off: it lacks what its solver writes at the end"))
     return SolutionFile(kind, claimed, tuple(entries), tuple(faults))
 
 
-def _highs(lines: list[str]) -> SolutionFile:
+def _highs(lines: list[str], ended: bool) -> SolutionFile:
     said = [line.strip() for line in lines]
     claimed = "".join(said[said.index("Model status") + 1 :][:1])
 
@@ -138,17 +144,21 @@ def _highs(lines: list[str]) -> SolutionFile:
                 name, *words = line.split()
                 yield number, line, name, words
 
-    return _file("highs", claimed, rows())
+    found = list(rows())
+    announced = next((line.split()[2:3] for line in said if line.startswith("# Columns")), [])
+    counted = bool(announced) and announced[0].lstrip("-") == str(len(found))  # minus: zeros are left out
+    goes_on = bool(found) and any(line.startswith("#") for line in said[found[-1][0] :])
+    return _file("highs", claimed, iter(found), counted and (goes_on or ended))
 
 
-def _cbc(lines: list[str], claimed: str) -> SolutionFile:
+def _cbc(lines: list[str], ended: bool, claimed: str) -> SolutionFile:
     def rows() -> Iterator[Row]:
         for number, line in enumerate(lines, 1):
             words = line.removeprefix("**").split()  # marks a value outside its bounds
             if words and not _CBC.match(line.strip()):
                 yield number, line, "".join(words[1:2]), words[2:]
 
-    return _file("cbc", claimed, rows())
+    return _file("cbc", claimed, rows(), ended)
 
 
 def _glpk_write(lines: list[str], variables: Sequence[str]) -> SolutionFile:
@@ -164,7 +174,7 @@ def _glpk_write(lines: list[str], variables: Sequence[str]) -> SolutionFile:
                 known = 0 < index <= len(variables)
                 yield number, line, variables[index - 1] if known else f"column {index}", words[begin:]
 
-    return _file("glpk-write", claimed, rows())
+    return _file("glpk-write", claimed, rows(), any(line.split() == ["e", "o", "f"] for line in lines))
 
 
 def _glpk_output(lines: list[str]) -> SolutionFile:
@@ -186,7 +196,8 @@ def _glpk_output(lines: list[str]) -> SolutionFile:
             elif not line.startswith("---"):
                 yield number, line, "".join(words[1:2]), _values(words[2:])
 
-    return _file("glpk-output", claimed, rows())
+    heads = [number for number, line in enumerate(lines) if "Column name" in line]
+    return _file("glpk-output", claimed, rows(), any("" in lines[number:] for number in heads))
 
 
 def _values(words: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
 
 from memopt.errors import SolverFailed, SolverMissing
+from memopt.signals import held_back
 
 Name = Literal["cbc", "highs"]
 
@@ -73,7 +74,8 @@ def find(name: Name | None) -> Backend:
         When PuLP, or the named backend, or both backends are not installed.
     """
     try:
-        pulp: Any = import_module("pulp")
+        with held_back():
+            pulp: Any = import_module("pulp")
     except ImportError as error:
         raise SolverMissing("milp", "pulp", "solvers") from error
     if name != "highs":
@@ -83,7 +85,8 @@ def find(name: Name | None) -> Backend:
         if name == "cbc":
             raise SolverMissing("milp", "CBC", "solvers")
     try:
-        highspy: Any = import_module("highspy")
+        with held_back():
+            highspy: Any = import_module("highspy")
     except ImportError as error:
         raise SolverMissing("milp", "highspy" if name else "CBC or highspy", "solvers") from error
     return _Highs(pulp, highspy)

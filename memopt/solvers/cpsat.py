@@ -12,6 +12,7 @@ import numpy as np
 
 from memopt.errors import SolverFailed, SolverMissing
 from memopt.program import Program, Selection
+from memopt.signals import held_back
 from memopt.solvers.protocol import Answer, Limit
 
 if TYPE_CHECKING:
@@ -105,7 +106,8 @@ def build(program: Program) -> tuple[CpModel, list[IntVar]]:
         As `CpSat.solve`.
     """
     try:
-        from ortools.sat.python import cp_model
+        with held_back():
+            from ortools.sat.python import cp_model
     except ImportError as error:
         raise SolverMissing(CpSat.name, "ortools", "solvers") from error
     limit(program).check()

@@ -10,8 +10,9 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 
 from memopt.text.idf import StreamingIdf
 from memopt.text.words import HAN, Sentence, join, sentences
@@ -49,49 +50,64 @@ class IdfSentences:
 
     def __call__(self, text: str, /) -> str:
         """Return the kept sentences in their order; empty when none fits the share."""
-        found = sentences(text)
+        cut = _cut(text, self.idf, self.idf.texts, self.length)
         most = int(self.share * self.length(text))
-        chosen = self._choose(found, most)
+        chosen = cut.choose(most)
         while chosen:
-            kept = join([found[index] for index in sorted(chosen)])
+            kept = join([cut.sentences[index] for index in sorted(chosen)])
             if self.length(kept) <= most:
                 return kept
             chosen.pop()  # a tokenizer may count more for the whole than for its parts
         return ""
 
-    def _choose(self, found: list[Sentence], most: int) -> list[int]:
-        """Return the indices of the sentences, best first.
+
+class _Cut:
+    """A text cut into sentences, with what each says and costs, for any number of shares."""
+
+    def __init__(self, text: str, idf: StreamingIdf, length: Callable[[str], int]) -> None:
+        self.sentences: list[Sentence] = sentences(text)
+        self._terms = [list(dict.fromkeys(idf.terms(sentence.text))) for sentence in self.sentences]
+        self._lengths = [max(length(sentence.text), 1) for sentence in self.sentences]
+        self._spread = [math.sqrt(length) for length in self._lengths]
+        self._weight = idf.weights(term for each in self._terms for term in each)
+        nothing: set[str] = set()
+        self._alone = [(-self._gain(index, nothing), index) for index in range(len(self.sentences))]
+        heapq.heapify(self._alone)
+
+    def _gain(self, index: int, covered: set[str]) -> float:
+        weight = self._weight
+        return sum([weight[term] for term in self._terms[index] if term not in covered]) / self._spread[index]
+
+    def choose(self, most: int) -> list[int]:
+        """Return the indices of the sentences that fit, best first.
 
         What a sentence newly covers only shrinks, so an old gain is a bound: most are never recomputed.
         """
-        terms = [sorted(set(self.idf.terms(sentence.text))) for sentence in found]
-        lengths = [max(self.length(sentence.text), 1) for sentence in found]
-        spread = [math.sqrt(length) for length in lengths]
-        weight = {term: self.idf(term) for each in terms for term in each}
+        waiting = list(self._alone)
         covered: set[str] = set()
-
-        def gain(index: int) -> float:
-            return sum(weight[term] for term in terms[index] if term not in covered) / spread[index]
-
-        waiting = [(-gain(index), index) for index in range(len(found))]
-        heapq.heapify(waiting)
         chosen: list[int] = []
         left = most
         while waiting:
             bound, index = heapq.heappop(waiting)
             if bound == 0:
                 break
-            needed = lengths[index] + bool(chosen)
+            needed = self._lengths[index] + bool(chosen)
             if needed > left:
                 continue
-            now = -gain(index)
+            now = -self._gain(index, covered)
             if now > bound:
                 heapq.heappush(waiting, (now, index))
                 continue
             chosen.append(index)
-            covered.update(terms[index])
+            covered.update(self._terms[index])
             left -= needed
         return chosen
+
+
+@lru_cache(maxsize=4)
+def _cut(text: str, idf: StreamingIdf, seen: int, length: Callable[[str], int]) -> _Cut:
+    """Cut a text once for all shares; `seen` tells apart the states of one idf."""
+    return _Cut(text, idf, length)
 
 
 @dataclass(frozen=True)
@@ -115,18 +131,49 @@ class TfIdfKeywords:
 
     def __call__(self, text: str, /) -> str:
         """Return the terms, weightiest first, with commas between them; empty when there are none."""
+        return next(self.shrinking(text), "")
+
+    def shrinking(self, text: str) -> Iterator[str]:
+        """Yield the terms as a text, then without the last one, and so on."""
         times = Counter(self.idf.terms(text))
-        place = {term: index for index, term in enumerate(times)}
-        best = sorted(times, key=lambda term: (-times[term] * self.idf(term), place[term]))[: self.count]
-        return ", ".join(_merged(best, text))
+        weight = {term: times[term] * idf for term, idf in self.idf.weights(times).items()}
+        best = sorted(weight, key=weight.__getitem__, reverse=True)[: self.count]  # ties: the earlier first
+        for count in range(len(best), 0, -1):
+            yield ", ".join(_merged(best[:count], text))
 
 
-def compressors(idf: StreamingIdf) -> dict[str, Callable[[str], str]]:
-    """Return compressors for the default ladder that share one idf."""
-    made: dict[str, Callable[[str], str]] = {
-        level: IdfSentences(share, idf) for level, share in SHARES.items()
-    }
-    return made | {"keywords": TfIdfKeywords(KEYWORDS, idf)}
+def compressors(idf: StreamingIdf, length: Callable[[str], int] = len) -> dict[str, Callable[[str], str]]:
+    """Return compressors for the default ladder that share one idf.
+
+    Every level is shorter than all richer ones, or empty: there are only as many keywords as that
+    leaves room for, few of a short text.
+
+    Parameters
+    ----------
+    idf
+        Weighs the terms.
+    length
+        Length of a text, in characters by default; a token counter fits as well.
+    """
+    return {level: partial(_level, level, idf, length) for level in (*SHARES, "keywords")}
+
+
+def _level(level: str, idf: StreamingIdf, length: Callable[[str], int], text: str, /) -> str:
+    return _levels(text, idf, idf.texts, length).get(level, "")
+
+
+@lru_cache(maxsize=4)
+def _levels(text: str, idf: StreamingIdf, seen: int, length: Callable[[str], int]) -> dict[str, str]:
+    """Make all levels of a text at once, for each depends on the richer ones; `seen` as in `_cut`."""
+    made: dict[str, str] = {}
+    least = length(text)
+    for level, share in SHARES.items():
+        kept = IdfSentences(share, idf, length)(text)
+        if kept and length(kept) < least:
+            made[level], least = kept, length(kept)
+    words = TfIdfKeywords(KEYWORDS, idf).shrinking(text)
+    made["keywords"] = next((kept for kept in words if length(kept) < least), "")
+    return made
 
 
 def _merged(best: list[str], text: str) -> list[str]:

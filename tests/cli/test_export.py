@@ -105,6 +105,32 @@ def test_a_file_that_reads_back_differently_is_not_written(
         _made(PAIR).write("lp")
 
 
+@pytest.mark.parametrize("arguments", [("--format", "lp", "--out", "model.lp"), ("--all", "models")])
+def test_a_full_disk_leaves_no_part_of_the_files(
+    arguments: tuple[str, ...], run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A limit on the size of a file stands for the disk: the names fit, the model does not."""
+    resource = pytest.importorskip("resource")
+    made, real = _made(PAIR), Export.write
+    assert len(made.names()) < 600 < len(made.write("lp"))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def on_a_full_disk(export: Export, form: str) -> bytes:
+        content = real(export, form)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (600, before[1]))
+        return content
+
+    monkeypatch.setattr(Export, "write", on_a_full_disk)
+    monkeypatch.chdir(tmp_path)
+    problem = _problem(tmp_path, PAIR)
+    try:
+        done = run("export", problem, *arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (done.exit_code, done.stderr) == (2, "memopt: File too large\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["problem.json"]
+
+
 def test_a_program_beyond_the_limits_of_cpsat_is_refused_whole(run: Any, tmp_path: Path):
     levels = {"raw": {"tokens": 2**31 + 1, "utility": 1}}
     huge = {"budget": 2**33, "items": [{"id": name, "levels": levels} for name in "ab"]}

@@ -88,6 +88,23 @@ def test_a_folder_that_is_missing_is_an_error(tmp_path: Path) -> None:
         pytest.fail("the work must not start")
 
 
+def test_a_name_that_is_too_long_is_an_error_before_the_work(tmp_path: Path) -> None:
+    path = str(tmp_path / ("n" * 300))
+    with pytest.raises(OSError, match="too long") as refused, files.writing(path, force=False):
+        pytest.fail("the work must not start")
+    assert refused.value.filename == path
+
+
+def test_an_error_at_the_end_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    def write() -> None:
+        with files.writing(str(tmp_path / "out"), force=False):
+            next(tmp_path.iterdir()).unlink()
+
+    with pytest.raises(FileNotFoundError) as refused:
+        write()
+    assert refused.value.filename == str(tmp_path / "out")
+
+
 def test_size_is_known_for_regular_files_only(tmp_path: Path) -> None:
     (tmp_path / "five").write_bytes(b"12345")
     assert files.size(str(tmp_path / "five")) == 5

@@ -110,3 +110,18 @@ def test_a_missing_file_is_a_sentence(run: Any, tmp_path: Path) -> None:
     done = run("import-solution", problem, tmp_path / "none.sol")
     assert done.exit_code == 2
     assert done.stderr == f"memopt: '{tmp_path / 'none.sol'}': No such file or directory\n"
+
+
+def test_standard_input_is_one_of_the_two_files_at_most(run: Any) -> None:
+    done = run("import-solution", "-", "-", data=PAIR)
+    assert done.exit_code == 2
+    assert "standard input is one file" in done.stderr
+
+
+def test_a_file_that_is_cut_off_is_no_selection(audit: Any) -> None:
+    """The last value was 1e-12."""
+    names = [line.split()[0] for line in BEST.splitlines() if not line.startswith("#")]
+    lines = [f" {place} {name} 1 0" for place, name in enumerate(names)]
+    done = audit(PAIR, "\n".join(["Optimal - objective value 1", *lines]).removesuffix(" 0"))
+    assert done.exit_code == 2
+    assert "cut_off: the file is cut off" in done.stderr

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -76,3 +78,42 @@ def test_inputs_can_be_counted_and_gone_through_again(tmp_path: Path) -> None:
 def test_a_missing_file_is_an_error_when_it_is_read(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Inputs([str(tmp_path / "none.json")]).count()
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.jsonl"])
+def test_a_pipe_is_read_once_and_gone_through_as_often_as_wanted(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    os.mkfifo(path)
+    writer = Thread(target=path.write_bytes, args=[ONE + b"\n" + TWO])
+    writer.start()
+    inputs = Inputs([str(path), str(path)])
+    writer.join()
+    assert inputs.count() == 4
+    assert [given.text for given in inputs] == [ONE, TWO, ONE, TWO]
+
+
+def test_a_pipe_in_a_folder_is_no_file_of_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.json")
+    (tmp_path / "b.json").write_bytes(ONE)
+    assert [name for name, _, _ in found(tmp_path)] == ["b.json"]
+
+
+def test_a_folder_or_a_link_in_a_folder_that_cannot_be_followed_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.json").write_bytes(ONE)
+    (tmp_path / "b.json").symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError, match=r"b\.json"):
+        Inputs([str(tmp_path)])
+    (tmp_path / "b.json").unlink()
+    (tmp_path / "deep").mkdir()
+    real = os.scandir
+
+    def refusing(path: str) -> Any:  # root may read everything, so permissions would show nothing
+        if path.endswith("deep"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(PermissionError):
+        Inputs([str(tmp_path)])

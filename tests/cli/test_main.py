@@ -263,3 +263,39 @@ def test_an_interrupt_ends_a_batch_in_several_processes() -> None:
         os.killpg(child.pid, signal.SIGINT)  # as a terminal does it: to the workers, too
         _, said = child.communicate()
     assert (child.returncode, said) == (130, b"memopt: interrupted; no file was left half-written\n")
+
+
+def _python(code: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120, check=False)
+
+
+def test_an_interrupt_while_everything_is_loaded_is_one_sentence() -> None:
+    done = _python(
+        "import importlib.abc, os, signal, sys\n"
+        "class Interrupting(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'numpy':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from memopt_cli.main import run\n"
+        "run()\n"
+    )
+    assert (done.returncode, done.stdout) == (130, b"")
+    assert done.stderr == b"memopt: interrupted; no file was left half-written\n"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
+def test_what_nohup_ignores_stays_ignored() -> None:
+    done = _python(
+        "import signal, sys\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from memopt_cli.main import run\n"
+        "sys.argv = ['memopt', '--version']\n"
+        "try:\n"
+        "    run()\n"
+        "finally:\n"
+        "    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN\n"
+        "    assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL\n"
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,6 @@ import pytest
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 MEMOPT = [sys.executable, "-m", "memopt"]
-
-
-@pytest.fixture
-def case(shared: Path) -> Callable[[str], dict[str, Any]]:
-    def read(number: str) -> dict[str, Any]:
-        (path,) = (shared / "cases").glob(f"{number}-*.json")
-        return json.loads(path.read_bytes())
-
-    return read
 
 
 @pytest.fixture

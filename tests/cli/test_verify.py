@@ -18,6 +18,7 @@ from mutate import mutated
 from typer.main import get_command
 
 from memopt import Instance, solvers, verify
+from memopt.campaign import verify_tasks
 from memopt.families import FAMILIES, generate
 from memopt.report import Report
 
@@ -331,6 +332,26 @@ def test_a_report_of_other_sources_or_versions_is_not_gone_on_with(
         assert "made by other versions or sources: start a new one" in done.stderr
 
 
+def test_a_second_ctrl_c_does_not_cost_the_report(
+    run: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Report.to_bytes
+
+    def interrupted(report: Report) -> bytes:
+        os.kill(os.getpid(), signal.SIGINT)
+        return real(report)
+
+    with monkeypatch.context() as patched:
+        stop_after(5, patched, KeyboardInterrupt())
+        patched.setattr(Report, "to_bytes", interrupted)
+        done = run("verify", "--random", "12", "--out", "r.json")
+        assert done.exit_code == 130
+        patched.setattr(verification, "verify_tasks", verify_tasks)
+        assert run("verify", "--resume", "r.json").exit_code == 130
+    assert len(Report.read((here / "r.json").read_bytes()).rows) == 12
+    assert names(here) == ["r.json"]
+
+
 @pytest.mark.parametrize("part", range(5))
 def test_a_report_that_was_changed_is_no_traceback_and_no_half_written_file(
     part: int, run: Any, here: Path, monkeypatch: pytest.MonkeyPatch
@@ -489,7 +510,7 @@ def test_what_was_refuted_before_an_interrupt_is_shrunk_by_resume(
     assert len(Report.read((here / "r.json").read_bytes()).witnesses) >= 1
 
 
-def test_a_witness_that_cannot_be_written_does_not_cost_the_report(
+def test_a_witness_that_cannot_be_written_costs_neither_the_report_nor_the_status(
     run: Any, here: Path, wrong: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*arguments: Any) -> Any:
@@ -497,8 +518,16 @@ def test_a_witness_that_cannot_be_written_does_not_cost_the_report(
 
     monkeypatch.setattr(verification, "write_witness", full)
     done = run("verify", "--random", "10", "--family", "memory-like", "--against", "milp", "--out", "r.json")
-    assert (done.exit_code, done.stderr) == (2, "memopt: No space left on device\n")
-    assert len(Report.read((here / "r.json").read_bytes()).rows) == 10
+    sentence = "memopt: no witness was written to '.': No space left on device\n"
+    assert (done.exit_code, done.stderr) == (4, sentence)
+    report = Report.read((here / "r.json").read_bytes())
+    assert (len(report.rows), report.witnesses) == (10, [])
+    declared = generate("memory-like", 12, 3).model_dump(mode="json", exclude_defaults=True)
+    done = run("verify", "-", "--against", "milp", data=declared)
+    assert (done.exit_code, done.stderr) == (4, sentence)
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    assert names(here) == ["r.json"]
 
 
 # Fuzz

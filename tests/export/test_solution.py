@@ -22,7 +22,8 @@ BEST = ["x_a_b__delete", "x_c__delete", "x_d__raw"]
 def _imported(held: list[str], claimed: str = "", declared: Any = PAIR) -> Imported:
     lines = [f"{name} 1" for name in held]
     if claimed:
-        lines = ["Model status", claimed, "# Primal solution values", "Feasible", "# Columns", *lines]
+        columns = f"# Columns -{len(held)} sparse"
+        lines = ["Model status", claimed, "# Primal solution values", "Feasible", columns, *lines, ""]
     return import_solution(compile(Instance.model_validate(declared)), "\n".join(lines).encode())
 
 
@@ -83,7 +84,7 @@ def test_a_solver_that_says_infeasible_may_be_wrong():
 
 
 FILES = [
-    f"Model status\nOptimal\n\n# Primal\nFeasible\n# Columns 6\n{BEST[0]} 1\n{BEST[1]} 1\n# Rows\n",
+    f"Model status\nOptimal\n\n# Primal\nFeasible\n# Columns 2\n{BEST[0]} 1\n{BEST[1]} 1\n# Rows\n",
     f"Optimal - objective value 3\n 0 {BEST[0]} 1 0\n** 1 {BEST[1]} 1 0\n 2 {BEST[2]} 1 0\n",
     "c Status\ns mip 5 6 o 3\ni 1 3\nj 1 0\nj 2 0\nj 3 1\nj 4 0\nj 5 1\nj 6 1\ne o f\n",
     "Problem:\nStatus: INTEGER OPTIMAL\n No. Column name\n---\n 1 x_d__raw * 1\n 2 x_c__delete\n * 1 0\n\n",

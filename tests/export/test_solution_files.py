@@ -153,6 +153,32 @@ def test_a_line_that_makes_no_sense_is_a_fault_with_its_number(text: str, line: 
     assert fault.message.startswith(f"line {line} ")
 
 
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        (HIGHS, "# Rows"),
+        (HIGHS_SPARSE, "\n"),
+        (CBC, "\n"),
+        (GLPK_WRITE, "e o f"),
+        (GLPK_BASIC, "e o f"),
+        (GLPK_OUTPUT, "\n\nInteger"),
+    ],
+)
+def test_a_file_that_is_cut_off_before_the_end_of_its_values_is_a_fault(text: str, end: str):
+    """Or 1e-12, cut to 1, would be another selection."""
+    last = text.rindex(end)
+    for size in range(text.rindex("\n", 0, last - 1) + 1, last):
+        file = _read(text[:size].rstrip("\n"))
+        assert not file.entries or "cut_off" in [fault.code for fault in file.faults]
+    assert _read(text[: last + len(end)]).faults == ()
+
+
+@pytest.mark.parametrize("text", [HIGHS, HIGHS_SPARSE])
+def test_a_column_that_was_announced_and_is_lacking_is_a_fault(text: str):
+    lacking = text.replace("# Columns 2", "# Columns 3").replace("# Columns -1", "# Columns -2")
+    assert [fault.code for fault in _read(lacking).faults] == ["cut_off"]
+
+
 def test_a_column_that_the_model_lacks_is_kept_by_its_number():
     for index in ("3", "0", "-1", "x"):
         entries = _read(GLPK_WRITE.replace("j 2 0", f"j {index} 0")).entries

@@ -1,0 +1,287 @@
+"""A chat in, the messages to send out: never over the budget, as counted on the rendered whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from memopt.columns import DELETE
+from memopt.errors import Fault
+from memopt.instance import Instance, Window
+from memopt.session.errors import InfeasibleTurn
+from memopt.session.events import TurnEvent
+from memopt.session.session import Session
+from memopt.solve import solve
+from memopt.text.content import COSTS
+from memopt.text.errors import OtherChat
+from memopt.text.items import Chat, prepare
+from memopt.text.ladders import Ladders, default_ladders
+from memopt.text.render import REPLY_TOKENS, count_whole, tokens_of
+from memopt.text.tokens import TokenCounter, counter
+from memopt.text.utility import Utility
+
+JOINTS = "joints"
+"""Names what is held back of the budget, since texts can cost more together than in parts."""
+
+Budget = int | Window | Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one message.
+
+    Attributes
+    ----------
+    index, id, role
+        Which one.
+    level
+        The level it is sent at, or ``delete``.
+    tokens_before, tokens
+        Of the message by itself as it was given, and as it is sent (0 = not at all).
+    group
+        Index of the first message of those that are sent with it or not at all; its own if alone.
+    pinned
+        Whether it had to stay as it is.
+    """
+
+    index: int
+    id: str
+    role: str
+    level: str
+    tokens_before: int
+    tokens: int
+    group: int
+    pinned: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a fit did.
+
+    Attributes
+    ----------
+    tokenizer
+        Name of the tokenizer: no number of tokens here means anything without it.
+    budget
+        Hard limit of the messages to send, in tokens.
+    tokens_before, tokens_after
+        Of the whole chat and of the messages to send, each counted on the rendered whole.
+    rounds
+        How often the allocator was asked: once, and once more for every count that was over.
+    price
+        Of the turn; 0 without a session.
+    rows
+        Every message of the chat, in order.
+    counts
+        Level to the number of messages that hold it.
+    prefix_tokens
+        Tokens of the leading messages that are sent as they were in the last turn, added up; None
+        without a session.
+    diagnostics
+        What is odd about the chat, each with the index of its message; see `groups.Groups`.
+    recorded_before
+        Whether the turn had been recorded under its id before, and was not taken again.
+    """
+
+    tokenizer: str
+    budget: int
+    tokens_before: int
+    tokens_after: int
+    rounds: int
+    price: float
+    rows: tuple[Row, ...]
+    counts: Mapping[str, int]
+    prefix_tokens: int | None
+    diagnostics: tuple[Fault, ...]
+    recorded_before: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        shown = {each.name: getattr(self, each.name) for each in fields(self)}
+        rows = [asdict(row) for row in self.rows]
+        return shown | {"rows": rows, "diagnostics": [fault.to_dict() for fault in self.diagnostics]}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A chat that fits.
+
+    Attributes
+    ----------
+    messages
+        The messages to send: same order, same ids; one at its richest level is as it was given.
+    allocation
+        The result object of the turn, as ``memopt solve --json`` prints it. Its tokens are sums of
+        parts; those of the report are counted.
+    report
+        What was done.
+    """
+
+    messages: list[dict[str, Any]]
+    allocation: Mapping[str, Any]
+    report: Report
+
+
+def fit(
+    messages: str | bytes | Sequence[Any] | Mapping[str, Any],
+    budget: Budget,
+    tokenizer: str | Callable[[str], int] | TokenCounter = "bytes",
+    session: Session | None = None,
+    utility: Utility | None = None,
+    *,
+    ladders: Ladders = default_ladders,
+    pinned: Collection[str] = (),
+    costs: Mapping[str, int] = COSTS,
+    event_id: str | None = None,
+) -> Fitted:
+    """Return the messages to send of a chat.
+
+    Parameters
+    ----------
+    messages
+        OpenAI chat dicts, or their JSON text; see `messages.read_messages`.
+    budget
+        Tokens of the messages to send, or a window with its reserved parts.
+    tokenizer
+        A name, a function or a `TokenCounter`; see `tokens.counter`. UTF-8 bytes are a bound for
+        every byte-level tokenizer, and so the default.
+    session
+        Takes a turn of it: levels only fall, the price follows the pressure, outcomes may govern. Texts
+        of new messages go into its archive. Messages are known by their ids: give them ids of their own
+        where the head of a history may be cut off. None = this chat alone, without a price.
+    utility
+        Worth of every level, by default `utility.RecencyIdfRole`. It may hold a goal; the
+        allocator never sees one.
+    ladders, pinned, costs
+        See `items.prepare`.
+    event_id
+        Of the session's turn.
+
+    Returns
+    -------
+    Fitted
+        Its messages, counted together, are never over the budget.
+
+    Raises
+    ------
+    InvalidMessages, InvalidInstance
+        With every fault of the chat or of the budget.
+    InfeasibleTurn
+        When what is pinned needs more than the budget. A session is as it was.
+    OtherChat
+        When the turn was recorded before for another chat.
+    TokenizerUnavailable, UnknownTokenizer, WrongCount
+        See `tokens.counter`.
+    """
+    chat = prepare(messages, counter(tokenizer), utility=utility, ladders=ladders, pinned=pinned, costs=costs)
+    whole = _Whole(chat, budget)
+    if session is None:
+        return _alone(whole, chat)
+    recorded = session.turn(chat.items, whole.budget, event_id, whole.tightened)
+    event = recorded.event
+    assert isinstance(event, TurnEvent)
+    if not recorded.new and event.choices.keys() != {item.id for item in chat.items}:
+        raise OtherChat(event.id)
+    _archive(session, chat)
+    return whole.fitted(event.result, event.prefix_tokens_kept, recorded_before=not recorded.new)
+
+
+def _archive(session: Session, chat: Chat) -> None:
+    """Put the texts of new messages into the archive, which a refresh makes levels from."""
+    known = session.state.originals
+    new = [message for message in chat.messages if message.id not in known]
+    if new:
+        session.put({message.id: message.content.text or message.text() for message in new})
+
+
+class _Whole:
+    """Counts what was chosen as a whole, and holds back of the budget what that is over by.
+
+    Attributes
+    ----------
+    limit
+        Tokens of the messages to send.
+    budget
+        What the allocator may give to parts.
+    rounds
+        How often it was asked.
+    """
+
+    def __init__(self, chat: Chat, budget: Budget) -> None:
+        asked = Instance.model_validate({"budget": budget, "items": []}).budget
+        window = Window(window=asked) if isinstance(asked, int) else asked
+        self._chat, self._window = chat, window
+        self.limit = window.budget
+        self.rounds = 1
+        self._held_back = min(REPLY_TOKENS, self.limit) if chat.items else 0
+
+    @property
+    def budget(self) -> Window:
+        """The budget with what is held back among its reserved parts."""
+        window = self._window
+        return window.model_copy(update={"reserved": {**window.reserved, JOINTS: self._held_back}})
+
+    def tightened(self, event: TurnEvent) -> Window | None:
+        """Return a smaller budget where a turn is over the limit, None where it fits."""
+        return self.budget if self.over(event.choices, event.tokens) else None
+
+    def over(self, choices: Mapping[str, str], tokens: int) -> bool:
+        """Count a choice; where it is over, hold back the excess, and twice as much each time again."""
+        excess = self._chat.count(choices) - self.limit
+        if excess <= 0:
+            return False
+        unused = self.budget.budget - tokens
+        self._held_back += unused + (excess << (self.rounds - 1))
+        self.rounds += 1
+        return True
+
+    def fitted(
+        self, result: Mapping[str, Any], prefix: int | None = None, recorded_before: bool = False
+    ) -> Fitted:
+        """Return the messages of a result."""
+        chat, choices = self._chat, result["choices"]
+        messages = chat.render(choices)
+        report = Report(
+            tokenizer=chat.counter.name,
+            budget=self.limit,
+            tokens_before=count_whole(chat.messages, chat.counter, chat.costs),
+            tokens_after=count_whole(messages, chat.counter, chat.costs),
+            rounds=self.rounds,
+            price=float(result["price"]),
+            rows=tuple(_rows(chat, choices)),
+            counts=dict(Counter(choices.values())),
+            prefix_tokens=prefix,
+            diagnostics=chat.groups.diagnostics,
+            recorded_before=recorded_before,
+        )
+        return Fitted(messages, result, report)
+
+
+def _rows(chat: Chat, choices: Mapping[str, str]) -> Iterator[Row]:
+    first = {index: members[0] for members in chat.groups.groups for index in members}
+    pinned = set(chat.pinned)
+    for message in chat.messages:
+        level = choices.get(message.id, DELETE)
+        text = chat.texts.get(message.id, {}).get(level)
+        yield Row(
+            index=message.index,
+            id=message.id,
+            role=message.role,
+            level=level,
+            tokens_before=tokens_of(message, chat.counter),
+            tokens=0 if level == DELETE else tokens_of(message, chat.counter, text),
+            group=first[message.index],
+            pinned=message.index in pinned,
+        )
+
+
+def _alone(whole: _Whole, chat: Chat) -> Fitted:
+    while True:
+        instance = Instance(budget=whole.budget, ladder=chat.ladder, items=chat.items)
+        allocation = solve(instance)
+        if allocation.tokens is None:
+            raise InfeasibleTurn(allocation)
+        if not whole.over(allocation.choices, allocation.tokens):
+            return whole.fitted(allocation.to_dict())

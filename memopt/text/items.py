@@ -1,0 +1,168 @@
+"""A chat as items: what the allocator decides about, and the texts that its choices stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memopt.errors import Fault, as_read
+from memopt.instance import Item, Option
+from memopt.text.content import COSTS
+from memopt.text.errors import InvalidMessages
+from memopt.text.groups import Groups, group
+from memopt.text.ladders import Ladder, Ladders, default_ladders
+from memopt.text.messages import Message, read_messages
+from memopt.text.render import count_whole, render, tokens_of
+from memopt.text.tokens import TokenCounter
+from memopt.text.utility import RecencyIdfRole, Utility
+
+PINNED_ROLES = ("system", "developer")
+
+
+@dataclass(frozen=True, eq=False)
+class Chat:
+    """A chat ready to be allocated.
+
+    Attributes
+    ----------
+    messages
+        All of them, orphans included.
+    groups
+        What must be sent together, what is pending or an orphan, and the diagnostics.
+    items
+        One a message that can be sent, in order, with the message's id.
+    texts
+        Id to the texts of its levels, without the richest.
+    ladder
+        Level names, richest first.
+    counter
+        Counted the items' tokens; a budget means nothing without its name.
+    costs
+        Tokens of parts that are no text.
+    """
+
+    messages: tuple[Message, ...]
+    groups: Groups
+    items: tuple[Item, ...]
+    texts: Mapping[str, Mapping[str, str]]
+    ladder: tuple[str, ...]
+    counter: TokenCounter
+    costs: Mapping[str, int]
+
+    @property
+    def pinned(self) -> tuple[int, ...]:
+        """Indices of the pinned messages."""
+        pinned = {item.id for item in self.items if item.pinned}
+        return tuple(message.index for message in self.messages if message.id in pinned)
+
+    def render(self, choices: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Return the messages to send: same order, those at the richest level as they were given.
+
+        Raises
+        ------
+        ValueError
+            When the choices name an unknown level, delete a pinned message or split a group.
+        """
+        self._check(choices)
+        return render(self.messages, choices, self.texts)
+
+    def count(self, choices: Mapping[str, str]) -> int:
+        """Return the tokens of the messages to send, counted on the rendered whole."""
+        return count_whole(self.render(choices), self.counter, self.costs)
+
+    def _check(self, choices: Mapping[str, str]) -> None:
+        kept = {item.id for item in self.items if choices.get(item.id, "delete") != "delete"}
+        for item in self.items:
+            if item.id in kept and choices[item.id] not in item.levels:
+                raise ValueError(f"message {item.id!r} has no level {choices[item.id]!r}")
+            if item.pinned and item.id not in kept:
+                raise ValueError(f"message {item.id!r} is pinned, it cannot be deleted")
+        for members in self.groups.of_several():
+            if len({self.messages[index].id in kept for index in members}) > 1:
+                raise ValueError(f"messages {list(members)} belong together, some are kept and some are not")
+
+
+def prepare(
+    chat: str | bytes | Sequence[Any] | Mapping[str, Any],
+    counter: TokenCounter,
+    *,
+    utility: Utility | None = None,
+    ladders: Ladders = default_ladders,
+    pinned: Collection[str] = (),
+    costs: Mapping[str, int] = COSTS,
+) -> Chat:
+    """Return a chat as items.
+
+    Pinned as they are: system and developer messages, calls that wait for a result, and what the
+    caller names. Poorer levels replace text content only; a message with tool calls keeps them and
+    their arguments. A level that costs no less than a richer one is not offered.
+
+    Parameters
+    ----------
+    chat
+        As `read_messages` takes it.
+    counter
+        Counts tokens; see `memopt.text.tokens.counter`.
+    utility
+        Worth of every level, by default `RecencyIdfRole`.
+    ladders
+        Makes the levels, by default without a language model.
+    pinned
+        Ids of messages to keep as they are.
+    costs
+        Tokens of parts that are no text, by type.
+
+    Raises
+    ------
+    InvalidMessages
+        With every fault of the chat; ``unknown_pinned`` for an id to pin that no message has.
+    ValueError
+        When a utility does not answer for every message and level.
+    """
+    messages = read_messages(chat, costs)
+    unknown = sorted(set(pinned) - {message.id for message in messages})
+    if unknown:
+        raise InvalidMessages([_unknown(name) for name in unknown])
+    groups = group(messages)
+    fixed = {
+        message.id
+        for message in messages
+        if message.role in PINNED_ROLES or message.index in groups.pending or message.id in pinned
+    }
+    sent = ladders([message for message in messages if message.index not in groups.orphans], fixed)
+    worths = (utility or RecencyIdfRole())(sent)
+    if len(worths) != len(sent):
+        raise ValueError(f"the utility answered for {len(worths)} messages of {len(sent)}")
+    names = {index: f"group {members[0]}" for members in groups.of_several() for index in members}
+    items, texts = [], {}
+    for ladder, worth in zip(sent, worths, strict=True):
+        message = ladder.message
+        levels = dict(_options(ladder, worth, counter))
+        texts[message.id] = {level: ladder.texts[level] for level in list(levels)[1:]}
+        items.append(
+            Item(
+                id=message.id, levels=levels, order=message.index, pinned=message.id in fixed,
+                group=names.get(message.index),
+            )
+        )  # fmt: skip
+    return Chat(messages, groups, tuple(items), texts, ladders.ladder, counter, costs)
+
+
+def _options(
+    ladder: Ladder, worth: Mapping[str, float], counter: TokenCounter
+) -> Iterator[tuple[str, Option]]:
+    fewest: int | None = None
+    for level, text in ladder.texts.items():
+        tokens = tokens_of(ladder.message, counter, None if fewest is None else text)
+        if fewest is not None and tokens >= fewest:
+            continue
+        if level not in worth:
+            raise ValueError(f"the utility says nothing of level {level!r} of message {ladder.message.id!r}")
+        fewest = tokens
+        yield level, Option(tokens=tokens, utility=float(worth[level]))
+
+
+def _unknown(name: str) -> Fault:
+    message = f"no message has the id {name!r}, which is to be pinned"
+    return Fault("unknown_pinned", message, name, None, "pinned", None, as_read(name))

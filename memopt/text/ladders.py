@@ -1,0 +1,172 @@
+"""The levels of messages, made when a message comes and the same ever after."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memopt.columns import DEFAULT_LADDER
+from memopt.session.refresh import Compressor
+from memopt.text.compress import compressors as extractive
+from memopt.text.idf import StreamingIdf
+from memopt.text.messages import Message
+from memopt.text.words import terms
+
+REMEMBERED = 2**14
+"""Messages whose levels are remembered; their own texts are not."""
+
+_STREAMS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """A message at every level, and what is said at each: all that a utility may look at.
+
+    Attributes
+    ----------
+    message
+        The message.
+    texts
+        Level name to the text of the content, richest first; only the first for a message whose
+        content is not text alone.
+    mass
+        Idf mass in nats: the sum of the idf of its distinct terms, tool calls included, by what
+        had been said in the chat up to it.
+    shares
+        Level name to the share of the mass it still tells, 0 to 1; a richer level tells at least
+        what a poorer one does.
+    """
+
+    message: Message
+    texts: Mapping[str, str]
+    mass: float
+    shares: Mapping[str, float]
+
+
+class _Made(NamedTuple):
+    """What is remembered of a ladder."""
+
+    poorer: dict[str, str]
+    mass: float
+    shares: dict[str, float]
+
+
+class Ladders:
+    """Makes the levels of a chat's messages.
+
+    The levels of a message depend on it and on what stands before it, on nothing after it: the next
+    turn, and the next process, find the texts of the last one again, byte for byte, which is what
+    keeps the prefix of a prompt. They are remembered, so that a turn costs its new messages.
+
+    Parameters
+    ----------
+    compressors
+        Level name to its compressor; None = those of `memopt.text.compress`, with the idf of the
+        chat up to the message. A function with a language model behind it is asked once a text.
+    ladder
+        Level names, richest first, without ``delete``.
+    """
+
+    def __init__(
+        self, compressors: Mapping[str, Compressor] | None = None, ladder: Sequence[str] = DEFAULT_LADDER
+    ) -> None:
+        self.ladder = tuple(ladder)
+        self._given: dict[str, Callable[[str], str]] | None = None
+        if compressors is not None:
+            self._given = {level: lru_cache(REMEMBERED)(make) for level, make in compressors.items()}
+        self._made: OrderedDict[tuple[bytes, bool], _Made] = OrderedDict()
+        self._streams: OrderedDict[bytes, StreamingIdf] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, messages: Sequence[Message], fixed: Collection[str] = ()) -> list[Ladder]:
+        """Return a ladder a message, in order.
+
+        Parameters
+        ----------
+        messages
+            What is sent of a chat, in order.
+        fixed
+            Ids of messages that stay as they are: no compressor is asked for them.
+
+        Raises
+        ------
+        TypeError
+            When a compressor returns no text.
+        """
+        with self._lock:
+            return list(self._all(messages, fixed))
+
+    def _all(self, messages: Sequence[Message], fixed: Collection[str]) -> Iterator[Ladder]:
+        idf: StreamingIdf | None = None
+        said = b""  # digest of all that has been said
+        for position, message in enumerate(messages):
+            text = message.text()
+            before, said = said, _link(said, text)
+            key = said, message.content.may_shrink and message.id not in fixed
+            made = self._made.pop(key, None)
+            if idf is None and made is None:
+                idf = self._stream(before, messages[:position])
+            if idf is not None:
+                idf.see(_terms(message, message.content.text, idf))
+                made = made or self._make(message, key[1], idf)
+            assert made is not None
+            self._made[key] = made
+            yield Ladder(
+                message, {self.ladder[0]: message.content.text} | made.poorer, made.mass, made.shares
+            )
+        if idf is not None:
+            self._streams[said] = idf
+        while len(self._made) > max(REMEMBERED, len(messages)):
+            self._made.popitem(last=False)
+        while len(self._streams) > _STREAMS:
+            self._streams.popitem(last=False)
+
+    def _stream(self, key: bytes, messages: Sequence[Message]) -> StreamingIdf:
+        """Return the idf of what has been said; a chat that goes on goes on with its own."""
+        found = self._streams.pop(key, None)
+        if found is None:
+            found = StreamingIdf(lru_cache(64)(terms))
+            for message in messages:
+                found.see(_terms(message, message.content.text, found))
+        return found
+
+    def _make(self, message: Message, shrinks: bool, idf: StreamingIdf) -> _Made:
+        richest, *poorer = self.ladder
+        makers = extractive(idf) if self._given is None else self._given
+        texts: dict[str, str] = {}
+        for level in poorer if shrinks else ():
+            made = makers[level](message.content.text) if level in makers else ""
+            if not isinstance(made, str):
+                raise TypeError(f"the compressor of {level!r} returned {type(made).__name__}, not text")
+            if made:
+                texts[level] = made
+        weight = idf.weights(_terms(message, message.content.text, idf))
+        mass = math.fsum(weight.values())  # exact, so that the order of a set does not matter
+        shares: dict[str, float] = {}
+        told = 0.0
+        for level, shorter in reversed(texts.items()):
+            words = weight.keys() & _terms(message, shorter, idf)
+            share = math.fsum([weight[term] for term in words]) / mass if mass else 1.0
+            shares[level] = told = max(told, min(share, 1.0))
+        shares[richest] = 1.0
+        return _Made(texts, mass, dict(reversed(shares.items())))
+
+
+def _terms(message: Message, content: str, idf: StreamingIdf) -> set[str]:
+    """Return the terms of a message with some content: those of its role and tool calls, too."""
+    return {*idf.terms(content), *idf.terms(message.head), *idf.terms(message.tail)}
+
+
+def _link(before: bytes, text: str) -> bytes:
+    """Return the digest of a text and of all that was said before it."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), key=before, digest_size=32).digest()
+
+
+default_ladders = Ladders()
+"""Those of this process, with the compressors of `memopt.text.compress`."""

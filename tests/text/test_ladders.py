@@ -1,0 +1,100 @@
+"""Levels depend on what was said before, on nothing after, and are made once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from chats import chats, texts
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memopt.text.compress import compressors
+from memopt.text.idf import StreamingIdf
+from memopt.text.ladders import Ladder, Ladders
+from memopt.text.messages import Message, read_messages
+
+SAID = [
+    "Ann adopted a greyhound called Biscuit in Leeds. She is lovely. Weather is fine today. Trains run late.",
+    "The train to Leeds leaves at nine. The hotel is full. Ann waits at the north gate. Bring the map.",
+    "西湖的龙井茶很好喝。我昨天去了杭州。明天我们去灵隐寺，然后坐高铁回上海。西湖很美。",
+] * 3  # fmt: skip
+
+
+def told(*said: str, role: str = "user") -> tuple[Message, ...]:
+    return read_messages([{"role": role, "content": text} for text in said])
+
+
+def seen(ladders: list[Ladder]) -> list[Any]:
+    return [(ladder.texts, ladder.mass, ladder.shares) for ladder in ladders]
+
+
+def test_the_default_levels_are_the_extractive_ones_by_what_was_said_so_far() -> None:
+    messages = told(*SAID)
+    idf = StreamingIdf()
+    for message, ladder in zip(messages, Ladders()(messages), strict=True):
+        idf.observe(message.text())
+        made = {level: make(message.content.text) for level, make in compressors(idf).items()}
+        assert ladder.texts == {"raw": message.content.text} | {
+            level: text for level, text in made.items() if text
+        }
+        assert ladder.mass == pytest.approx(sum(idf(term) for term in set(idf.terms(message.text()))))
+
+
+@given(st.lists(texts, max_size=8), st.integers(0, 8))
+def test_a_chat_that_goes_on_keeps_every_level_it_had(said: list[str], cut: int) -> None:
+    kept = Ladders()
+    first = seen(kept(told(*said[:cut])))
+    whole = seen(kept(told(*said)))
+    assert whole[: len(first)] == first
+    assert whole == seen(Ladders()(told(*said))) == seen(kept(told(*said)))
+
+
+@given(st.lists(st.lists(st.sampled_from(SAID), max_size=6), max_size=6))
+def test_what_is_remembered_of_other_chats_changes_nothing(several: list[list[str]]) -> None:
+    kept = Ladders()
+    for said in several:
+        assert seen(kept(told(*said))) == seen(Ladders()(told(*said)))
+
+
+@given(chats())
+def test_shares_never_rise_with_poorer_levels(chat: list[dict[str, Any]]) -> None:
+    for ladder in Ladders()(read_messages(chat)):
+        shares = list(ladder.shares.values())
+        assert list(ladder.shares) == list(ladder.texts)
+        assert shares == sorted(shares, reverse=True)
+        assert shares[0] == 1.0
+        assert min(shares) >= 0.0 <= ladder.mass
+
+
+def test_a_compressor_of_the_users_is_asked_once_a_text_and_never_for_what_stays() -> None:
+    asked: list[str] = []
+
+    def shorter(text: str) -> str:
+        asked.append(text)
+        return text[:3]
+
+    kept = Ladders({"summary": shorter})
+    messages = told("one two", "three four", "one two")
+    found = kept(messages, fixed={"m1"})
+    assert [ladder.texts for ladder in found] == [
+        {"raw": "one two", "summary": "one"}, {"raw": "three four"}, {"raw": "one two", "summary": "one"},
+    ]  # fmt: skip
+    kept(messages[1:])
+    assert asked == ["one two", "three four"]
+
+
+def test_a_ladder_may_have_other_names() -> None:
+    [ladder] = Ladders({"gist": lambda text: text[:1]}, ladder=("full", "gist", "tags"))(told("word"))
+    assert ladder.texts == {"full": "word", "gist": "w"}
+
+
+def test_a_compressor_that_returns_no_text_is_named() -> None:
+    with pytest.raises(TypeError, match="compressor of 'summary' returned NoneType"):
+        Ladders({"summary": lambda text: None})(told("word"))  # type: ignore[dict-item, return-value]  # wrong on purpose
+
+
+def test_content_that_is_more_than_text_has_one_level() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:"}}
+    chat = [{"role": "user", "content": [{"type": "text", "text": SAID[0]}, image]}]
+    assert list(Ladders()(read_messages(chat))[0].texts) == ["raw"]

@@ -1,0 +1,49 @@
+"""The default utility falls with age, rises with what a message tells, and asks for no goal."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from memopt.text.ladders import Ladders
+from memopt.text.messages import read_messages
+from memopt.text.utility import ROLES, RecencyIdfRole, Utility
+
+DEFAULT = RecencyIdfRole()
+LONG = (
+    "Ann adopted a greyhound in Leeds. The hotel by the north gate is full. Trains leave at nine. Bring maps."
+)
+
+
+def worths(*chat: tuple[str, str], utility: Utility = DEFAULT) -> list[dict[str, float]]:
+    ladders = Ladders()(read_messages([{"role": role, "content": text} for role, text in chat]))
+    return [dict(worth) for worth in utility(ladders)]
+
+
+def test_it_is_role_times_recency_times_mass_times_share() -> None:
+    chat = [("user", LONG), ("tool", LONG), ("assistant", "yes")]
+    ladders = Ladders()(read_messages([{"role": role, "content": text} for role, text in chat]))
+    for age, ladder, worth in zip((3, 2, 1), ladders, worths(*chat), strict=True):
+        for rung, (level, share) in enumerate(ladder.shares.items()):
+            whole = ROLES[ladder.message.role] * age**-0.5 * (1 + ladder.mass)
+            expected = whole * share * 0.9**rung
+            assert worth[level] == pytest.approx(expected)
+
+
+def test_newer_rarer_and_human_is_worth_more() -> None:
+    old, new = worths(("user", "greyhound"), ("user", "greyhound"))[:2]
+    assert new["raw"] > old["raw"]
+    person, tool = worths(("user", LONG), ("tool", LONG), utility=RecencyIdfRole(decay=0))
+    assert person["raw"] > tool["raw"]
+    assert worths(("user", LONG))[0]["raw"] > worths(("user", "yes"))[0]["raw"] > 0
+
+
+def test_a_poorer_level_is_never_worth_more() -> None:
+    [worth] = worths(("user", LONG * 3))
+    assert len(worth) > 2
+    assert list(worth.values()) == sorted(worth.values(), reverse=True)
+
+
+def test_no_query_can_reach_it() -> None:
+    assert list(inspect.signature(RecencyIdfRole().__call__).parameters) == ["ladders"]
