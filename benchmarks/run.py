@@ -1,4 +1,4 @@
-"""The driver: ``python -m benchmarks.run speed|end-to-end|turn|outcomes|first-run|locomo|replay|all``."""
+"""The driver: ``python -m benchmarks.run COMMAND``, one of `COMMANDS`, or ``all``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from pathlib import Path
 from memopt_cli.files import writing
 from rich.console import Console
 
-from benchmarks import agreement, end_to_end, first_run, locomo, locomo_questions, replay, speed, turns
+from benchmarks import (
+    agreement,
+    end_to_end,
+    experiments,
+    first_run,
+    locomo,
+    locomo_questions,
+    replay,
+    speed,
+    turns,
+)
 from benchmarks.report import Report, load_average, summary
 from benchmarks.subjects import SPEED
 from memopt.errors import SolverMissing
@@ -99,6 +109,14 @@ def _replay(asked: argparse.Namespace) -> Report | None:
     return _if_there("replay", asked, measured)
 
 
+def _experiments(asked: argparse.Namespace) -> Report | None:
+    try:
+        return experiments.measure(2 if asked.quick else None, say=_say)
+    except SolverMissing as error:
+        _say(f"experiments is left out: {error}")
+        return None
+
+
 def _if_there(name: str, asked: argparse.Namespace, measured: Callable[[], Report]) -> Report | None:
     """Return the report, or None with a message where the data or a package is missing."""
     try:
@@ -118,6 +136,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Report | None]] = {
     "first-run": _first_run,
     "locomo": _locomo,
     "replay": _replay,
+    "experiments": _experiments,
 }
 
 

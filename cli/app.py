@@ -9,8 +9,10 @@ from typer.core import TyperGroup
 
 from memopt.errors import MemoptError, SolverFailed
 
+from .count import count
 from .experiment import experiments
 from .export import export
+from .fit import fit
 from .import_solution import import_solution
 from .inspect import inspect
 from .log import log
@@ -84,6 +86,8 @@ app.command("export")(export)
 app.command("import-solution")(import_solution)
 app.command("inspect")(inspect)
 app.command("schema")(schema)
+app.command("fit")(fit)
+app.command("count")(count)
 app.command("turn")(turn)
 app.command("outcome")(outcome)
 app.command("refresh")(refresh)

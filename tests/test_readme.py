@@ -15,5 +15,6 @@ def test_the_python_examples_run_and_print_what_they_say(capsys) -> None:
     for block in blocks:
         exec(compile(block, "README.md", "exec"), scope)
         printed = capsys.readouterr().out
-        for line in re.findall(r"^# (optimal .*)$", block, re.MULTILINE):
+        told = re.findall(r"^# (optimal .*)$|^print\(.*\)  # (.*)$", block, re.MULTILINE)
+        for line in filter(None, (one or other for one, other in told)):
             assert line in printed
