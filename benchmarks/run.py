@@ -12,6 +12,8 @@ from rich.console import Console
 
 from benchmarks import (
     agreement,
+    chat_speed,
+    chats,
     end_to_end,
     experiments,
     first_run,
@@ -19,6 +21,7 @@ from benchmarks import (
     locomo_questions,
     replay,
     speed,
+    tau_bench,
     turns,
 )
 from benchmarks.report import Report, load_average, summary
@@ -89,7 +92,7 @@ def _locomo(asked: argparse.Namespace) -> Report | None:
             conversations[:1] if asked.quick else conversations, count, locomo.BUDGETS, _say
         )
 
-    return _if_there("locomo", asked, measured)
+    return _if_there("locomo", measured)
 
 
 def _replay(asked: argparse.Namespace) -> Report | None:
@@ -106,7 +109,7 @@ def _replay(asked: argparse.Namespace) -> Report | None:
             compare=not quick,
         )
 
-    return _if_there("replay", asked, measured)
+    return _if_there("replay", measured)
 
 
 def _experiments(asked: argparse.Namespace) -> Report | None:
@@ -117,12 +120,20 @@ def _experiments(asked: argparse.Namespace) -> Report | None:
         return None
 
 
-def _if_there(name: str, asked: argparse.Namespace, measured: Callable[[], Report]) -> Report | None:
+def _chats(asked: argparse.Namespace) -> Report | None:
+    return _if_there("chats", lambda: chats.measure(chats.load(asked.quick), _say))
+
+
+def _chat_speed(asked: argparse.Namespace) -> Report | None:
+    return _if_there("chat-speed", lambda: chat_speed.measure(tau_bench.load(), 1 if asked.quick else 9))
+
+
+def _if_there(name: str, measured: Callable[[], Report]) -> Report | None:
     """Return the report, or None with a message where the data or a package is missing."""
     try:
         return measured()
-    except FileNotFoundError:
-        _say(f"{name} is left out: there is no {asked.data}")
+    except FileNotFoundError as error:
+        _say(f"{name} is left out: there is no {error.filename}")
     except (ImportError, SolverMissing, TokenizerUnavailable) as error:
         _say(f"{name} is left out: {error}")
     return None
@@ -137,6 +148,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], Report | None]] = {
     "locomo": _locomo,
     "replay": _replay,
     "experiments": _experiments,
+    "chats": _chats,
+    "chat-speed": _chat_speed,
 }
 
 

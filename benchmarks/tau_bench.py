@@ -20,7 +20,7 @@ BUDGETS = (1_000, 2_000, 4_000)
 
 LONG_MESSAGES = 1_000
 LONG_TALKS = 173
-"""So many talks say about 217k tokens in different words (o200k_base)."""
+"""So many talks, calls left aside, say about 217k tokens (o200k_base) in texts of which no two are equal."""
 
 
 def load(path: Path = FILE) -> list[Talk]:
@@ -35,7 +35,7 @@ def load(path: Path = FILE) -> list[Talk]:
     return [_talk(entry) for entry in entries]
 
 
-def policy(path: Path = FILE) -> dict[str, Any]:
+def system_message(path: Path = FILE) -> dict[str, Any]:
     """Return the system message of all talks.
 
     Raises
@@ -56,7 +56,7 @@ def long_chat(talks: Sequence[Talk]) -> Messages:
     of the talks, in order; where a talk says more than there are messages, one holds several.
     """
     turns = LONG_MESSAGES // 4
-    said = {role: _different(talks, role) for role in ("user", "assistant", "tool")}
+    said = {role: _different(talks[:LONG_TALKS], role) for role in ("user", "assistant", "tool")}
     chat: Messages = []
     for turn in range(turns):
         user, reply, result = (

@@ -16,6 +16,7 @@ from .fit import fit
 from .import_solution import import_solution
 from .inspect import inspect
 from .log import log
+from .mcp import mcp
 from .outcome import outcome
 from .output import abandon_output, emit, say, say_interrupted
 from .put import put
@@ -36,7 +37,7 @@ _STATUSES = (
     "Exit status: 0 solved; 1 a solver gave no usable answer; 2 invalid input, wrong usage, a file that "
     "cannot be read or written, or a solver that is unknown, not installed or refuses the program; "
     "3 infeasible; 4 a solver's answer is wrong, solvers disagree, or a replayed log differs; "
-    "130 interrupted; 141 nobody reads the output any more."
+    "130 interrupted; 141 nobody reads the output any more; 143 asked to end (SIGTERM or SIGHUP)."
 )
 
 
@@ -50,6 +51,10 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             say_interrupted()
             raise typer.Exit(Exit.INTERRUPTED) from None
+        except SystemExit as ended:
+            if ended.code == Exit.TERMINATED:
+                say_interrupted()
+            raise
         except BrokenPipeError:
             abandon_output()
             raise typer.Exit(Exit.READER_GONE) from None
@@ -97,6 +102,7 @@ app.command("worth")(worth)
 app.command("log")(log)
 app.command("replay")(replay)
 app.command("simulate")(simulate)
+app.command("mcp")(mcp)
 app.add_typer(experiments, name="experiment")
 
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import typer
 
 from memopt import Allocation
-from memopt.errors import InvalidInstance, InvalidSolution
+from memopt.errors import InvalidInstance, InvalidSolution, counted
 
 from . import files
 from .output import emit, json_bytes, say
@@ -32,9 +32,8 @@ def invalid_result(error: InvalidInstance | InvalidSolution) -> dict[str, Any]:
 
 def invalid_lines(source: str, error: InvalidInstance | InvalidSolution) -> Iterator[str]:
     """Yield every fault with its code and place, a line each."""
-    count = len(error.faults)
     what = "declares no valid instance" if isinstance(error, InvalidInstance) else "gives no selection"
-    yield f"{source} {what}: {count:,} fault{'' if count == 1 else 's'}"
+    yield f"{source} {what}: {counted(len(error.faults), 'fault')}"
     for fault in error.faults:
         yield f"  {fault.code}: {fault.message}"
     for warning in error.warnings:

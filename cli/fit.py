@@ -14,7 +14,7 @@ from memopt.text.fit import fit as fit_chat
 from . import files
 from .faults import infeasible_lines, report_invalid
 from .output import emit, json_bytes, say, say_text
-from .sessions import DEFAULT, AsJson, ConfigFile, EventId, Gain, SessionName, asked, configure, opened
+from .sessions import DEFAULT, AsJson, ConfigFile, EventId, Gain, SessionName, asked, tell
 from .status import Exit
 from .tables import figures, table
 from .tokenizer import Tokenizer
@@ -74,9 +74,13 @@ def fit(
                 raise typer.BadParameter(f"{needless[0]} is of a session: give --db, too")
             fitted = fit_chat(files.read(file), budget, tokenizer)
         else:
-            with opened(db, session, create=True) as running:
-                configure(running, asked(config, gain, None, cache_price))
-                fitted = fit_chat(files.read(file), budget, tokenizer, running, event_id=event)
+            chat = files.read(file)
+            fitted = tell(
+                db,
+                session,
+                lambda running: fit_chat(chat, budget, tokenizer, running, event_id=event),
+                asked(config, gain, None, cache_price),
+            )
     except InvalidInstance as error:
         report_invalid(file, error, as_json)
     except InfeasibleTurn as error:

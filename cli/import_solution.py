@@ -78,3 +78,8 @@ def _lines(imported: Imported) -> Iterator[str]:
         yield f"distance  {proved}{told['distance']} of value, {told['tokens_more']:+,} tokens"
     for broken in told["broken"]:
         yield f"broken    {broken}"
+    if imported.misstated:
+        objective = f"{imported.file.objective:,.15g}"
+        yield f"stated    an objective of {objective}, which the selection does not have here"
+    if imported.wrong or imported.misstated:
+        yield "perhaps   the solver is wrong, or the model was exported from another version of FILE"

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from memopt.errors import counted
 from memopt.session.events import (
     AnyEvent,
     ConfigEvent,
@@ -59,14 +60,14 @@ def told(event: AnyEvent) -> str:
     """Return an event in words."""
     match event:
         case TurnEvent():
-            share = f"{event.tokens:,} of {event.budget:,} tokens"
-            return f"turn {event.turn}: {share}, price {event.price:.4g}, {len(event.choices):,} items"
+            share = f"{event.tokens:,} of {event.budget:,} tokens, price {event.price:.4g}"
+            return f"turn {event.turn}: {share}, {counted(len(event.choices), 'item')}"
         case OutcomeEvent():
             ended = "success" if event.success else "failure"
-            return f"{ended}, {len(event.weights):,} memories credited"
+            return f"{ended}, {len(event.weights):,} of {len(event.retrieved):,} retrieved credited"
         case RefreshEvent():
-            return f"{len(event.opened):,} items opened after turn {event.turn}"
+            return f"{counted(len(event.opened), 'item')} opened after turn {event.turn}"
         case PutEvent():
-            return f"{len(event.texts):,} originals"
+            return counted(len(event.texts), "original")
         case ConfigEvent():
             return f"gain {event.config['gain']:g}, alpha {event.config['alpha']:g}"

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from memopt.errors import Fault, MemoptError
+from memopt.session.errors import InvalidOutcome
 from memopt.session.events import OutcomeEvent
 from memopt.session.session import Outcome, Recorded, Session
 
@@ -20,10 +21,12 @@ from .sessions import (
     ConfigFile,
     Database,
     SessionName,
+    asked,
     configure,
     objects,
     opened,
     read_outcome,
+    told_twice,
 )
 from .status import Exit
 
@@ -35,7 +38,7 @@ def outcome(
         str,
         typer.Argument(
             metavar="FILE",
-            help="JSON Lines: id, success, retrieved, and optionally scores and turn; - for standard input.",
+            help="JSON Lines: id, success, retrieved, optionally scores and turn; - for standard input.",
         ),
     ],
     db: Database,
@@ -46,16 +49,21 @@ def outcome(
     ] = 1_000,
     as_json: AsJson = False,
 ) -> None:
-    """Record how episodes ended; a line that is wrong counts nothing and does not stop the others."""
+    """Record how episodes ended; a line that is wrong counts nothing and does not stop the others.
+
+    The session must exist: before its first turn or original there is nothing to credit.
+    """
     counts = dict.fromkeys(("recorded", "known", "invalid"), 0)
-    with files.reading(file) as lines, opened(db, session, create=True) as running:
-        configure(running, config, None, None)
+    with files.reading(file) as lines, opened(db, session, create=False) as running:
+        configure(running, asked(config))
         for result in _results(running, _read(lines), batch):
             counts[result["status"]] += 1
             if as_json:
                 emit(json_bytes(result))
             elif result["status"] == "invalid":
                 say(*(f"line {result['line']}: {fault['message']}" for fault in result["errors"]))
+            elif not result["same"]:
+                say(f"line {result['line']}: {told_twice(result['event'], result['same'])}")
     if not as_json:
         emit_text(
             f"{counts['recorded']:,} recorded, {counts['known']:,} recorded before, "
@@ -70,7 +78,7 @@ def outcome_result(told: Recorded | MemoptError, event_id: str | None) -> dict[s
     if isinstance(told, Recorded) and isinstance(told.event, OutcomeEvent):
         event = told.event
         status = "recorded" if told.new else "known"
-        found = {"event": event.id, "status": status, "turn": event.turn}
+        found = {"event": event.id, "status": status, "same": told.same, "turn": event.turn}
         return found | {"weights": event.weights, "unexposed": event.unexposed, "errors": []}
     faults = getattr(told, "faults", None) or (Fault("not_an_outcome", str(told)),)
     return {"event": event_id, "status": "invalid", "errors": [fault.to_dict() for fault in faults]}
@@ -82,9 +90,17 @@ def _read(lines: Iterable[bytes]) -> Iterator[Line]:
             yield number, data
             continue
         try:
-            yield number, read_outcome(data)
+            yield number, _identified(read_outcome(data))
         except MemoptError as error:
             yield number, error
+
+
+def _identified(told: Outcome) -> Outcome:
+    """Refuse an outcome without an id: told again, it would count again."""
+    if told.id is None:
+        message = "an outcome needs an id of its own, so that one told again is not counted again"
+        raise InvalidOutcome([Fault("id_missing", message, field="id")])
+    return told
 
 
 def _results(session: Session, lines: Iterator[Line], batch: int) -> Iterator[dict[str, Any]]:

@@ -63,7 +63,7 @@ def say_text(text: str) -> None:
 
 
 def say_interrupted() -> None:
-    """Say that Ctrl-C was heard."""
+    """Say that Ctrl-C, or a signal to end, was heard."""
     say(INTERRUPTED)
 
 

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from memopt.errors import InvalidInstance, as_read
+from memopt.errors import InvalidInstance, as_read, counted
 from memopt.jsontext import parse
 from memopt.session.errors import InvalidPut
 from memopt.session.events import PutEvent
 
 from . import files
-from .output import emit, emit_text, json_bytes
+from .output import emit, emit_text, json_bytes, say
 from .sessions import (
     DEFAULT,
     AsJson,
@@ -20,8 +20,9 @@ from .sessions import (
     Database,
     EventId,
     SessionName,
-    configure,
-    opened,
+    asked,
+    head,
+    tell,
     told_twice,
 )
 
@@ -43,13 +44,11 @@ def put(
         raise InvalidPut(error.faults[0].message) from None
     if not isinstance(texts, dict):
         raise InvalidPut(f"originals are an object of texts by item id, read {as_read(texts)!r}")
-    with opened(db, session, create=True) as running:
-        configure(running, config, None, None)
-        recorded = running.put(texts, event)
+    recorded = tell(db, session, lambda running: running.put(texts, event), asked(config))
     added = list(recorded.event.texts) if isinstance(recorded.event, PutEvent) else []
     if as_json:
-        emit(json_bytes({"event": recorded.event.id, "recorded": recorded.new, "added": added}))
+        emit(json_bytes(head(recorded) | {"added": added}))
     elif recorded.new:
-        emit_text(f"{len(added):,} originals added, {len(texts) - len(added):,} were there\n")
+        emit_text(f"{counted(len(added), 'original')} added, {len(texts) - len(added):,} there before\n")
     else:
-        emit_text(f"{told_twice(recorded)}\n")
+        say(told_twice(recorded.event.id, recorded.same))

@@ -6,11 +6,13 @@ from typing import Annotated
 
 import typer
 
+from memopt.session.errors import InvalidRefresh
+from memopt.session.session import RefreshedItems, Session
 from memopt.text.compress import compressors
 from memopt.text.idf import StreamingIdf
 
 from .output import emit, emit_text, json_bytes, say
-from .sessions import DEFAULT, AsJson, Database, EventId, SessionName, opened, told_twice
+from .sessions import DEFAULT, AsJson, Database, EventId, SessionName, head, opened, told_twice
 from .tables import table
 
 
@@ -30,16 +32,12 @@ def refresh(
     sentences that cover most idf mass, and keywords of highest tf-idf.
     """
     with opened(db, session, create=False) as running:
-        idf = StreamingIdf()
-        for text in running.originals().values():
-            idf.observe(text)
-        done = running.refresh(compressors(idf), item or None, event)
+        done = refreshed(running, item or None, event)
     if as_json:
-        found = {"event": done.recorded.event.id, "recorded": done.recorded.new}
-        emit(json_bytes(found | {"levels": done.texts, "missing": list(done.missing)}))
+        emit(json_bytes(head(done.recorded) | {"levels": done.texts}))
         return
     if not done.recorded.new:
-        say(told_twice(done.recorded))
+        say(told_twice(done.recorded.event.id, done.recorded.same))
         return
     rows = [
         (name, level, f"{len(text):,}")
@@ -47,5 +45,21 @@ def refresh(
         for level, text in levels.items()
     ]
     emit_text(table(("item", "level", "characters"), rows, left=2))
-    if done.missing:
-        say("without an original, still capped:", *(f"  {name!r}" for name in done.missing))
+
+
+def refreshed(session: Session, items: list[str] | None, event_id: str | None) -> RefreshedItems:
+    """Refresh a session by the default compressors, with the idf of all its originals.
+
+    Raises
+    ------
+    InvalidRefresh
+        When an item asked for has no original; nothing is opened then.
+    """
+    originals = session.originals()
+    missing = [name for name in dict.fromkeys(items or ()) if name not in originals]
+    if missing:
+        raise InvalidRefresh(missing)
+    idf = StreamingIdf()
+    for text in originals.values():
+        idf.observe(text)
+    return session.refresh(compressors(idf), items, event_id)

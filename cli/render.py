@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from rich.console import Console, Group, RenderableType
@@ -10,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memopt import Allocation, Instance, Window
+from memopt.columns import DELETE
 from memopt.errors import visible
 from memopt.explain import Explanation
 
@@ -20,47 +22,57 @@ MOST_ROWS = 200
 MOST_NOTES = 10
 """Notes of one kind that are shown."""
 
+Row = tuple[str, str, int, float]
+"""An item, its level, tokens and utility."""
+
 
 def rendered(instance: Instance, allocation: Allocation, explanation: Explanation | None) -> str:
     """Return the whole answer as text fit for standard output (its width, its colours)."""
-    parts: list[RenderableType] = [_choices(instance, allocation)]
-    if len(instance.items) > MOST_ROWS:
-        rest = len(instance.items) - MOST_ROWS
-        parts.append(Text(f"and {rest:,} more items; --json has all of them"))
+    parts: list[RenderableType] = [choices(_rows(instance, allocation))]
     parts += ["", _totals(instance, allocation)]
-    notes = list(_notes(allocation))
-    if notes:
-        parts += ["", *map(_line, notes)]
+    noted = lines(notes(allocation.to_dict()))
+    if noted:
+        parts += ["", Text(noted.removesuffix("\n"))]
     if explanation is not None:
         parts += ["", _line(explanation.sentence)]
         parts += [_line(f"- {alternative.sentence}") for alternative in explanation.alternatives]
+    return printed(*parts)
+
+
+def printed(*parts: RenderableType) -> str:
+    """Return parts, one below the other, as text fit for standard output."""
     console = Console(file=standard_output(), highlight=False)
     with console.capture() as captured:
         console.print(Group(*parts))
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
-def _choices(instance: Instance, allocation: Allocation) -> Table:
-    """Return the table of items in the order of the conversation."""
+def choices(rows: Sequence[Row]) -> Group:
+    """Return the table of items, each at its level; of very many the first."""
     table = Table()
     table.add_column("item", overflow="fold")
     table.add_column("level", overflow="fold")
     table.add_column("tokens", justify="right", no_wrap=True)
     table.add_column("utility", justify="right", no_wrap=True)
-    tokens, utility = _per_item(allocation)
-    ladder = allocation.compiled.program.ladder
-    items = instance.items
-    by_order = sorted(range(len(items)), key=lambda row: (items[row].order is None, items[row].order or 0))
-    for row in by_order[:MOST_ROWS]:
-        level = int(allocation.levels[row])
+    for item, level, tokens, utility in rows[:MOST_ROWS]:
         table.add_row(
-            _line(items[row].id),
-            _line(ladder[level]),
-            f"{tokens[row]:,}",
-            f"{utility[row]:.6g}",
-            style="dim" if level == allocation.compiled.program.deleted else None,
+            _line(item),
+            _line(level),
+            f"{tokens:,}",
+            f"{utility:.6g}",
+            style="dim" if level == DELETE else None,
         )
-    return table
+    if len(rows) <= MOST_ROWS:
+        return Group(table)
+    return Group(table, Text(f"and {len(rows) - MOST_ROWS:,} more items; --json has all of them"))
+
+
+def _rows(instance: Instance, allocation: Allocation) -> list[Row]:
+    """Return the items in the order of the conversation."""
+    tokens, utility = _per_item(allocation)
+    items, levels = instance.items, allocation.choices
+    by_order = sorted(range(len(items)), key=lambda row: (items[row].order is None, items[row].order or 0))
+    return [(items[row].id, levels[items[row].id], tokens[row], utility[row]) for row in by_order]
 
 
 def _per_item(allocation: Allocation) -> tuple[list[int], list[float]]:
@@ -104,27 +116,28 @@ def _spread(allocation: Allocation) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in zip(ladder, counts, strict=True))
 
 
-def _notes(allocation: Allocation) -> Iterator[str]:
-    yield from _first([f"warning, {fault.code}: {fault.message}" for fault in allocation.warnings])
-    yield from _first(
-        [
-            f"repaired: {item!r} at {level} is worth {after:.6g}, not {before:.6g}, "
-            "for a poorer level is worth as much"
-            for item, level, before, after in allocation.repaired
-        ]
-    )
-    yield from _first(
-        [
-            f"dominated: {item!r} at {level} costs no less and is worth no more than a richer level"
-            for item, level in allocation.dominated
-        ]
-    )
+def notes(result: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Yield what deserves a look in a result object, a list a kind."""
+    yield [f"warning, {warning['code']}: {warning['message']}" for warning in result["warnings"]]
+    yield [
+        f"repaired: {item!r} at {level} is worth {after:.6g}, not {before:.6g}, "
+        "for a poorer level is worth as much"
+        for item, level, before, after in result["repaired"]
+    ]
+    yield [
+        f"dominated: {item!r} at {level} costs no less and is worth no more than a richer level"
+        for item, level in result["dominated"]
+    ]
 
 
-def _first(notes: list[str]) -> Iterator[str]:
-    yield from notes[:MOST_NOTES]
-    if len(notes) > MOST_NOTES:
-        yield f"and {len(notes) - MOST_NOTES:,} more of this kind; --json has all of them"
+def lines(kinds: Iterable[list[str]]) -> str:
+    """Return notes, a line each; of many of one kind the first."""
+    shown: list[str] = []
+    for kind in kinds:
+        shown += kind[:MOST_NOTES]
+        if len(kind) > MOST_NOTES:
+            shown.append(f"and {len(kind) - MOST_NOTES:,} more of this kind; --json has all of them")
+    return "".join(f"{visible(note)}\n" for note in shown)
 
 
 def _line(text: str) -> Text:

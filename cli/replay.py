@@ -6,12 +6,15 @@ from typing import Annotated
 
 import typer
 
+from memopt.errors import counted, visible
 from memopt.session import replay as replaying
+from memopt.session.errors import InvalidLog
 
 from . import files
 from .output import emit, emit_text, json_bytes
 from .sessions import AsJson
 from .status import Exit
+from .tables import figures
 
 
 def replay(
@@ -22,15 +25,18 @@ def replay(
 ) -> None:
     """Decide every turn of a log again: same selections, same Q, same price, to the last bit.
 
-    Exit status 4 when anything differs; every difference is named with its line.
+    Exit status 4 when anything differs; every difference is named with its line. Whether lines are
+    missing at the end only the session knows: compare events and digest with those of `status`.
     """
     with files.reading(file) as lines:
         done = replaying.replay(lines)
+    if not (done.events or done.findings):
+        raise InvalidLog("this is no log of a session: it is empty")
     if as_json:
         emit(json_bytes(done.to_dict()))
     else:
-        count = f"{done.events:,} events, {done.turns:,} of them turns"
-        emit_text(f"{count}: {'identical' if done.identical else 'NOT identical'}\n")
-        emit_text("".join(f"{finding.told()}\n" for finding in done.findings))
+        emit_text(f"{counted(done.turns, 'turn')}: {'identical' if done.identical else 'NOT identical'}\n")
+        emit_text("".join(f"{visible(finding.told())}\n" for finding in done.findings))
+        emit_text(figures((("events", f"{done.events:,}"), ("digest", done.digest))))
     if not done.identical:
         raise typer.Exit(Exit.REFUTED)

@@ -49,10 +49,11 @@ def status_lines(found: dict[str, Any]) -> Iterator[tuple[str, object]]:
     """Yield the same for a person."""
     if "session" in found:
         yield "session", found["session"]
-    yield "events", f"{found['events']:,}, digest {found['digest'][:16]}"
+    yield "events", f"{found['events']:,}"
+    yield "digest", found["digest"]
     yield "turns", f"{found['turns']:,}"
     yield "pressure Q", f"{found['pressure']:.6g} (largest {found['largest_pressure']:.6g})"
-    yield "price", f"{found['price']:.6g} (gain {found['gain']:g})"
+    yield "next price", f"{found['price']:.6g} (of turn {found['turns'] + 1:,}, gain {found['gain']:g})"
     yield (
         "average occupancy",
         (f"{found['average_occupancy']:.6g} (target {found['alpha']:g}, bound {found['average_bound']:.6g})"),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -13,9 +13,35 @@ from memopt.errors import as_read
 from memopt.jsontext import parse
 from memopt.session.config import Config
 from memopt.session.errors import InvalidConfig, InvalidEvent, StoreFailed
+from memopt.session.pressure import PressureQueue
 from memopt.session.session import Outcome, Recorded, Session
 
 from . import files
+from .output import say
+
+T = TypeVar("T")
+
+
+def _gain(value: float | None) -> float | None:
+    with _as_usage():
+        PressureQueue(gain=0.0 if value is None else value)
+    return value
+
+
+def _alpha(value: float | None) -> float | None:
+    with _as_usage():
+        PressureQueue(gain=0.0, alpha=1.0 if value is None else value)
+    return value
+
+
+@contextmanager
+def _as_usage() -> Iterator[None]:
+    """Let what is out of range name its option."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
 
 Database = Annotated[
     str,
@@ -24,14 +50,20 @@ Database = Annotated[
 SessionName = Annotated[str, typer.Option("--session", metavar="NAME", help="Name of the session.")]
 ConfigFile = Annotated[
     str | None,
-    typer.Option("--config", metavar="FILE", help="JSON: gain, alpha, ladder, solver, worth, governance."),
+    typer.Option("--config", metavar="FILE", help=f"JSON of {', '.join(Config.__dataclass_fields__)}."),
 ]
 Gain = Annotated[
     float | None,
-    typer.Option("--gain", metavar="NUMBER", help="c of the price c * Q / sqrt(t); 0 = no price."),
+    typer.Option(
+        "--gain",
+        metavar="NUMBER",
+        callback=_gain,
+        help="c of the price c * Q / sqrt(t); 0 = no price.",
+    ),
 ]
 Alpha = Annotated[
-    float | None, typer.Option("--alpha", metavar="SHARE", help="Target of the average occupancy.")
+    float | None,
+    typer.Option("--alpha", metavar="SHARE", callback=_alpha, help="Target of the average occupancy."),
 ]
 EventId = Annotated[
     str | None,
@@ -56,25 +88,62 @@ def opened(db: str, name: str, create: bool) -> Iterator[Session]:
         raise FileNotFoundError(2, os.strerror(2), db)
     with Store(db) as store:
         if not create and name not in store.sessions():
-            raise StoreFailed(f"there is no session {name!r} in {db!r}")
+            raise StoreFailed(f"there is no session {name!r} in {_shown(db)}")
         yield Session(log=store.session(name))
 
 
-def configure(session: Session, file: str | None, gain: float | None, alpha: float | None) -> None:
-    """Give a session the configuration that the command line asks for, if it asks for any."""
-    asked = {} if file is None else parse(files.read(file))
-    if not isinstance(asked, Mapping):
-        raise InvalidConfig(f"a configuration is an object, read {as_read(asked)!r}")
-    asked = dict(asked) | {
-        key: part for key, part in {"gain": gain, "alpha": alpha}.items() if part is not None
-    }
-    if not asked:
+def tell(db: str, name: str, act: Callable[[Session], T], config: Mapping[str, Any]) -> T:
+    """Tell a session something; the session and its database are made where they are missing.
+
+    What is wrong with it is found in memory before a database is made, so that none is left behind.
+
+    Parameters
+    ----------
+    act
+        Tells the session and returns what became of it.
+    config
+        Keys of the configuration that the command line asks for; see `asked`.
+    """
+    if "://" not in db and not os.path.exists(db):
+        rehearsal = Session()
+        configure(rehearsal, config)
+        act(rehearsal)
+    with opened(db, name, create=True) as running:
+        new = not running.state.number
+        configure(running, config)
+        done = act(running)
+    if new:
+        say(f"new session {name!r} in {_shown(db)}")
+    return done
+
+
+def _shown(db: str) -> str:
+    """Return what is said of a database: a URL may hold a password."""
+    return "the database" if "://" in db else repr(db)
+
+
+def asked(
+    file: str | None, gain: float | None = None, alpha: float | None = None, cache_price: float | None = None
+) -> dict[str, Any]:
+    """Return the keys of the configuration that the command line asks for: options before the file."""
+    declared = {} if file is None else parse(files.read(file))
+    if not isinstance(declared, Mapping):
+        raise InvalidConfig(f"a configuration is an object, read {as_read(declared)!r}")
+    options = {"gain": gain, "alpha": alpha, "cache_price": cache_price}
+    return dict(declared) | {key: part for key, part in options.items() if part is not None}
+
+
+def configure(session: Session, config: Mapping[str, Any]) -> None:
+    """Give a session the configuration asked for, if any is, together with its next event."""
+    if not config:
         return
     before = session.state.config.to_dict()
-    for part in ("worth", "governance"):
-        if isinstance(asked.get(part), Mapping):
-            asked[part] = before[part] | dict(asked[part])
-    session.configure(Config.from_dict(before | asked))
+    parts = {
+        part: before[part] | dict(config[part])
+        for part in ("worth", "governance")
+        if isinstance(config.get(part), Mapping)
+    }
+    session.configure(Config.from_dict(before | dict(config) | parts), with_next=True)
 
 
 def objects(lines: Iterator[bytes]) -> Iterator[tuple[int, Any]]:
@@ -147,10 +216,16 @@ def turn_result(recorded: Recorded) -> dict[str, Any]:
     """Return the result object of a turn: that of `solve`, and what the session adds."""
     event = recorded.event.to_dict()
     result: dict[str, Any] = event.pop("result")
-    del event["candidates"], event["kind"]
-    return {"event": event.pop("id"), "recorded": recorded.new} | event | result
+    del event["candidates"], event["kind"], event["id"]
+    return head(recorded) | event | result
 
 
-def told_twice(recorded: Recorded) -> str:
+def head(recorded: Recorded) -> dict[str, Any]:
+    """Return how the result object of an event begins; ``same``: see `Recorded`."""
+    return {"event": recorded.event.id, "recorded": recorded.new, "same": recorded.same}
+
+
+def told_twice(event_id: str, same: bool) -> str:
     """Return what is said of an event whose id was taken."""
-    return f"event {recorded.event.id!r} was recorded before: nothing is changed"
+    other = "" if same else " with other content"
+    return f"event {event_id!r} was recorded before{other}: nothing is changed"

@@ -9,16 +9,26 @@ import typer
 from memopt.errors import InvalidInstance, MemoptError, as_read
 from memopt.session.errors import InfeasibleTurn, InvalidEvent
 from memopt.session.session import Session
-from memopt.text.compress import compressors
-from memopt.text.idf import StreamingIdf
 
 from . import files
 from .log import write_log
 from .options import Force
 from .output import emit, emit_text, json_bytes, say
 from .progress import progress
+from .refresh import refreshed
 from .session_status import status_lines, status_of
-from .sessions import Alpha, AsJson, ConfigFile, Gain, checked, configure, objects, read_outcome, read_turn
+from .sessions import (
+    Alpha,
+    AsJson,
+    ConfigFile,
+    Gain,
+    asked,
+    checked,
+    configure,
+    objects,
+    read_outcome,
+    read_turn,
+)
 from .status import Exit
 from .tables import figures
 
@@ -48,7 +58,7 @@ def simulate(
     first line that is wrong, or infeasible, ends the run; nothing is written then.
     """
     session = Session()
-    configure(session, config, gain, alpha)
+    configure(session, asked(config, gain, alpha))
     with files.reading(file) as lines, progress("simulating", file, out or files.STANDARD) as advance:
         for number, data in objects(_counted(lines, advance)):
             _tell(session, number, data)
@@ -104,9 +114,6 @@ def _dispatch(session: Session, data: Any) -> None:
             isinstance(wanted, list) and all(isinstance(name, str) for name in wanted)
         ):
             raise InvalidEvent(f"items is a list of ids, read {as_read(wanted)!r}")
-        idf = StreamingIdf()
-        for text in session.originals().values():
-            idf.observe(text)
-        session.refresh(compressors(idf), wanted, told.get("id"))
+        refreshed(session, wanted, told.get("id"))
     else:
         raise InvalidEvent(f"kind is one of {', '.join(KINDS)}, read {kind!r}")

@@ -25,7 +25,9 @@ def solve_batch(
     ],
     solver: SolverName = "dp",
     time_limit: TimeLimit = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Processes to solve in.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, metavar="N", help="Processes to solve in, 61 at most.")
+    ] = 1,
     out: Annotated[
         str, typer.Option("--out", metavar="FILE", help="Write here instead of standard output.")
     ] = files.STANDARD,

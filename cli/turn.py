@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from memopt import InvalidInstance
+from memopt.columns import DELETE
+from memopt.errors import counted
 from memopt.jsontext import parse
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
@@ -23,14 +26,14 @@ from .sessions import (
     EventId,
     Gain,
     SessionName,
-    configure,
-    opened,
+    asked,
     read_turn,
+    tell,
     told_twice,
     turn_result,
 )
 from .status import Exit
-from .tables import figures, table
+from .tables import figures
 
 
 def turn(
@@ -48,11 +51,9 @@ def turn(
     """Take a turn of a session: caps and worth, price, solve, audit, then queue, ledger and event."""
     try:
         told = read_turn(parse(read(file)))
-        with opened(db, session, create=True) as running:
-            configure(running, config, gain, alpha)
-            if event is not None:
-                told["event_id"] = event
-            recorded = running.turn(**told)
+        if event is not None:
+            told["event_id"] = event
+        recorded = tell(db, session, lambda running: running.turn(**told), asked(config, gain, alpha))
     except InvalidInstance as error:
         report_invalid(file, error, as_json)
     except InfeasibleTurn as error:
@@ -65,14 +66,15 @@ def turn(
         emit(json_bytes(turn_result(recorded)))
         return
     if not recorded.new:
-        say(told_twice(recorded))
+        say(told_twice(recorded.event.id, recorded.same))
     if isinstance(recorded.event, TurnEvent):
         emit_text(_rendered(recorded.event))
 
 
 def _rendered(event: TurnEvent) -> str:
     """Return a turn for a person."""
-    rows = [(item, level, f"{event.sizes.get(item, 0):,}") for item, level in event.choices.items()]
+    from .render import choices, lines, notes, printed  # tables are not loaded where nobody sees one
+
     share = f" ({event.tokens / event.budget:.1%})" if event.budget else ""
     found: list[tuple[str, object]] = [
         ("turn", f"{event.turn}, event {event.id!r}"),
@@ -80,16 +82,32 @@ def _rendered(event: TurnEvent) -> str:
         ("price", f"{event.price:.6g}"),
         ("pressure", f"{float(event.pressure):.6g}, then {float(event.next_pressure):.6g}"),
         ("value", f"{event.result['value']}, {event.result['status']}"),
-        ("unchanged", f"{event.prefix_tokens_kept:,} leading tokens; {event.items_changed:,} items changed"),
+        (
+            "unchanged",
+            f"{counted(event.prefix_tokens_kept, 'leading token')}; "
+            f"{counted(event.items_changed, 'item')} changed",
+        ),
     ]
     if event.flags:
         found.append(("flags", ", ".join(event.flags)))
-    found += [
-        ("refused", f"{item!r} at {level}: {tokens:,} tokens are more than it holds")
+    refused = [
+        f"refused: {item!r} at {level}: {counted(tokens, 'token')} are more than it holds"
+        + ("; the text held stays" if item in event.stands and level == event.choices[item] else "")
         for item, level, tokens in event.refused
     ]
-    found += [
-        ("governed", f"{memory!r} {before} -> {after}: {reason}")
+    governed = [
+        f"governed: {memory!r} {before} -> {after}: {reason}"
         for memory, before, after, reason, _ in event.transitions
     ]
-    return table(("item", "level", "tokens"), rows, left=2) + figures(found)
+    noted = lines((refused, governed, *notes(event.result)))
+    return f"{printed(choices(list(_rows(event))))}\n{figures(found)}" + (noted and f"\n{noted}")
+
+
+def _rows(event: TurnEvent) -> Iterator[tuple[str, str, int, float]]:
+    """Yield every item with its level, tokens and utility (after repair)."""
+    raised = {(item, level): after for item, level, _, after in event.result["repaired"]}
+    declared = event.candidates["utility"]
+    for row, item in enumerate(event.candidates["ids"]):
+        level = event.choices[item]
+        worth = 0 if level == DELETE else raised.get((item, level), declared[level][row])
+        yield item, level, event.sizes.get(item, 0), float(worth)

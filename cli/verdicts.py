@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memopt import Verdict
+from memopt.errors import counted as number_of
 from memopt.errors import visible
-from memopt.report import OUTCOMES, Outcome, Report
+from memopt.report import MOST_NAMED, OUTCOMES, Outcome, Report, Row
 
 from .tables import table
 
@@ -44,18 +45,19 @@ def _row(group: str, found: Counter[Outcome], shown: list[Outcome]) -> list[str]
     return [group, f"{found.total():,}", *(f"{found[outcome]:,}" for outcome in shown)]
 
 
-_MOST_NOTES = 10
-
-
 def _notes(report: Report) -> Iterator[str]:
-    for cause, times in sorted(report.unproven().items()):
-        yield f"unproven, {cause}: {times:,}"
+    for why, rows in report.unproven().items():
+        places = [*map(_where, rows[:MOST_NAMED]), *["..."][: len(rows) > MOST_NAMED]]
+        yield f"unproven, {why}: {len(rows):,} ({'; '.join(places)})"
     told = [row for row in report.rows if row.verdict in ("differ", "invalid", "rejected")]
-    for row in told[:_MOST_NOTES]:
-        where = f"{row.group}, seed {row.seed}, {row.items} items" if row.path is None else row.path
-        if row.line is not None:
-            where += f", line {row.line}"
-        why = row.reason or "; ".join(str(error["message"]) for error in row.errors or [])
-        yield f"{row.verdict}, {where}: {why}"
-    if len(told) > _MOST_NOTES:
-        yield f"and {len(told) - _MOST_NOTES:,} more; the report has them all"
+    for row in told[:MOST_NAMED]:
+        faults = row.errors or []
+        yield f"{row.verdict}, {_where(row)}: {row.reason or number_of(len(faults), 'fault')}"
+        yield from (f"  {fault['code']}: {fault['message']}" for fault in faults)
+    if len(told) > MOST_NAMED:
+        yield f"and {len(told) - MOST_NAMED:,} more; the report has them all"
+
+
+def _where(row: Row) -> str:
+    where = f"{row.group}, seed {row.seed}, {row.items} items" if row.path is None else row.path
+    return where if row.line is None else f"{where}, line {row.line}"

@@ -61,6 +61,13 @@ def resume(path: str, jobs: int, as_json: bool) -> None:
     """
     if path == files.STANDARD:
         raise typer.BadParameter("a report is a file: it is written anew", param_hint="--resume")
+    try:
+        _resume(path, jobs, as_json)
+    except UnusableReport as error:
+        raise UnusableReport(f"{path!r}: {error}") from None
+
+
+def _resume(path: str, jobs: int, as_json: bool) -> None:
     report = Report.read(files.read(path))
     asked = report.asked
     here, there = made_by(asked.against, asked.time_limit), report.made_by
@@ -112,8 +119,7 @@ def _go_on(report: Report, tasks: Iterator[Task], jobs: int, folder: str) -> Bas
                 show(len(report.rows), {outcome: totals[outcome] for outcome in OUTCOMES})
         refuted = [row for row in report.rows if row.text is not None]
         for row in refuted[len(report.witnesses) : MOST_WITNESSES]:
-            place = row.model_dump(include={"group", "seed", "items", "path", "line"}, exclude_none=True)
-            name = _witness(row.text or "", place, asked, folder)
+            name = _witness(row.text or "", row.place, asked, folder)
             if name is None:
                 break  # the others would not be written, either
             report.witnesses.append(name)
@@ -142,10 +148,10 @@ def _finish(report: Report, stopped: BaseException | None, out: str | None, as_j
         emit(json_bytes(report.summary()))
     else:
         emit_text(counted(report))
-    if isinstance(stopped, KeyboardInterrupt):
+    if isinstance(stopped, KeyboardInterrupt | SystemExit):  # Ctrl-C, or asked to end
         kept = f"{out!r} keeps them, --resume goes on" if out else "no report was asked for (--out FILE)"
         say(f"interrupted; {len(report.rows):,} of {report.total:,} are verified; {kept}")
-        raise typer.Exit(Exit.INTERRUPTED)
+        raise typer.Exit(Exit.INTERRUPTED if isinstance(stopped, KeyboardInterrupt) else Exit.TERMINATED)
     if stopped is not None:
         raise stopped
     totals = report.totals()

@@ -31,19 +31,31 @@ def verify(
         int | None, typer.Option("--random", min=1, metavar="N", help="Verify N random instances instead.")
     ] = None,
     family: Annotated[
-        str | None,
-        typer.Option("--family", metavar="NAME", help=f"With --random: all, {', '.join(FAMILIES)}."),
+        list[str] | None,
+        typer.Option(
+            "--family",
+            metavar="NAMES",
+            help=f"With --random, by commas: {', '.join(FAMILIES)} (default all).",
+            show_default=False,
+        ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option("--seed", min=0, metavar="S", help="With --random: the first seed."),
     ] = None,
     against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="NAMES", help="Solvers to compare dp with (default cpsat)."),
+        list[str] | None,
+        typer.Option(
+            "--against",
+            metavar="NAMES",
+            help="Solvers to compare dp with, by commas (default cpsat).",
+            show_default=False,
+        ),
     ] = None,
     time_limit: TimeLimit = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Processes to verify in.")] = 1,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, metavar="N", help="Processes to verify in, 61 at most.")
+    ] = 1,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE", help="Write a report here, a row an instance.")
     ] = None,
@@ -81,29 +93,40 @@ def verify(
 def _asked(
     paths: Sequence[str],
     random: int | None,
-    family: str | None,
+    family: Sequence[str] | None,
     seed: int | None,
-    against: str | None,
+    against: Sequence[str] | None,
     time_limit: float | None,
 ) -> Asked:
     """Return the question that the options ask, or say what is wrong with them."""
     from memopt.report import Asked
 
-    names = [name.strip() for name in ("cpsat" if against is None else against).split(",")]
+    names = _names(against or ["cpsat"], "--against")
     for name in names:
         if name not in SOLVERS:
             raise UnknownSolver(name, SOLVERS)
-    if SUBJECT in names or len(set(names)) < len(names):
-        raise typer.BadParameter(f"name each solver once, and not {SUBJECT} itself", param_hint="--against")
+    if SUBJECT in names:
+        raise typer.BadParameter(f"name the others, and not {SUBJECT} itself", param_hint="--against")
     if bool(paths) == (random is not None):
         raise typer.BadParameter("give either files or --random N", param_hint="PATH")
     if random is None:
-        if family is not None or seed is not None:
+        if family or seed is not None:
             raise typer.BadParameter("--family and --seed go with --random", param_hint="--random")
         if any(writable(path) != path for path in paths):
             raise typer.BadParameter("a report cannot hold a name that is no UTF-8", param_hint="PATH")
         return Asked(paths=list(paths), against=names, time_limit=time_limit)
-    if family not in (None, "all", *FAMILIES):
-        raise UnknownFamily(str(family), FAMILIES)
-    families = list(FAMILIES) if family in (None, "all") else [str(family)]
+    families = _names(family or ["all"], "--family")
+    if families == ["all"]:
+        families = list(FAMILIES)
+    for name in families:
+        if name not in FAMILIES:
+            raise UnknownFamily(name, FAMILIES)
     return Asked(random=random, families=families, seed=seed or 0, against=names, time_limit=time_limit)
+
+
+def _names(given: Sequence[str], option: str) -> list[str]:
+    """Return the names of an option that stand between its commas."""
+    names = [name.strip() for name in given[0].split(",")]
+    if len(given) > 1 or len(set(names)) < len(names):
+        raise typer.BadParameter("give it once, with each name once, by commas", param_hint=option)
+    return names

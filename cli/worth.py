@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from memopt.session.session import Session
+from memopt.session.state import State
+from memopt.session.worth import MemoryWorth
 
 from .output import emit, emit_text, json_bytes
 from .sessions import DEFAULT, AsJson, Database, SessionName, opened
 from .tables import table
 
-_HEADINGS = ("memory", "class", "won", "lost", "ratio", "interval", "lift", "state", "confounded")
+_HEADINGS = ("memory", "class", "won", "lost", "ratio", "interval", "lift")
+"""As many as stand side by side on 80 columns; what few memories have is told below."""
 
 
 def worth(db: Database, session: SessionName = DEFAULT, as_json: AsJson = False) -> None:
@@ -23,13 +27,17 @@ def worth(db: Database, session: SessionName = DEFAULT, as_json: AsJson = False)
     if as_json:
         emit(json_bytes(found))
     else:
+        from .render import lines  # tables are not loaded where nobody sees one
+
         emit_text(table(_HEADINGS, map(_row, found["memories"]), left=2))
+        emit_text(lines(_notes(found)))
 
 
 def worth_of(session: Session) -> dict[str, Any]:
     """Return what is known of every memory, ready for JSON.
 
     ``state`` is what governance makes of the evidence there is now; in mode ``observe`` it is only told.
+    ``reason`` says why a memory is not normal, or why one of low worth is.
     """
     verdicts = session.verdicts()
     state = session.state
@@ -38,11 +46,36 @@ def worth_of(session: Session) -> dict[str, Any]:
         "episodes": state.worth.episodes,
         "mode": state.config.governance.mode,
         "memories": [
-            report.to_dict()
-            | dict(zip(("state", "reason"), verdicts.get(report.memory, ("normal", "")), strict=True))
+            report.to_dict() | dict(zip(("state", "reason"), _judged(state, report, verdicts), strict=True))
             for report in session.worth()
         ],
     }
+
+
+def _judged(state: State, report: MemoryWorth, verdicts: dict[str, tuple[str, str]]) -> tuple[str, str]:
+    spared = state.governor.spared(report, state.worth.base_rate)
+    return verdicts.get(report.memory, ("normal", spared))
+
+
+def _notes(found: dict[str, Any]) -> Iterator[list[str]]:
+    """Yield what a row has no room for, a list a kind."""
+    memories = found["memories"]
+    would = "would be " if found["mode"] == "observe" else ""
+    yield [
+        f"{memory['memory']!r} {would}{memory['state']}: {memory['reason']}"
+        for memory in memories
+        if memory["state"] != "normal"
+    ]
+    yield [
+        f"{memory['memory']!r} is low, not suppressed: {memory['reason']}"
+        for memory in memories
+        if memory["state"] == "normal" and memory["reason"]
+    ]
+    yield [
+        f"{memory['memory']!r} is retrieved with {', '.join(map(repr, memory['confounded']))}: confounded"
+        for memory in memories
+        if memory["confounded"]
+    ]
 
 
 def _row(memory: dict[str, Any]) -> list[object]:
@@ -54,6 +87,4 @@ def _row(memory: dict[str, Any]) -> list[object]:
         f"{memory['ratio']:.3f}",
         f"{memory['low']:.2f}-{memory['high']:.2f}",
         "-" if memory["lift"] is None else f"{memory['lift']:.2f}",
-        memory["state"],
-        ", ".join(memory["confounded"]),
     ]

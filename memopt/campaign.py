@@ -21,6 +21,8 @@ from memopt.workers import Pace, chunked, in_processes
 
 MOST_ITEMS = 20
 """Items of the largest random instance."""
+_SMALL_TEXT = jit.PLAIN_OPTIONS * len('"a":{"tokens":1,"utility":1},')
+"""Bytes that hold no program for the compiled solver, however tersely it is written."""
 _FIRST_CHUNK, _LARGEST_CHUNK = 4, 500
 _WAITING_PER_JOB = 50
 """One hard instance takes as long as thousands of others: these must not wait for its row."""
@@ -100,9 +102,8 @@ def verify_tasks(
     if jobs == 1:
         yield from ([verify_task(task, against, time_limit)] for task in tasks)
         return
-    jit.prepare()  # here, or every process would compile the same on a new machine
     pace = Pace(_FIRST_CHUNK, _LARGEST_CHUNK)
-    chunks = chunked(tasks, pace, lambda task: 1)
+    chunks = chunked(_compiled_for(tasks), pace, lambda task: 1)
     work = partial(verify_chunk, against=tuple(against), time_limit=time_limit)
     with closing(in_processes(chunks, work, jobs, _WAITING_PER_JOB)) as done:
         for rows in done:
@@ -110,9 +111,19 @@ def verify_tasks(
             yield rows
 
 
+def _compiled_for(tasks: Iterable[Task]) -> Iterator[Task]:
+    """Compile the solver before the first task that may need it, or every process would do the same.
+
+    That is once a machine; the processes load it when they meet a program that is not small.
+    """
+    for task in tasks:
+        if isinstance(task, Given) and len(task.text) > _SMALL_TEXT:
+            jit.prepare()
+        yield task
+
+
 def verify_chunk(tasks: list[Task], against: Sequence[str], time_limit: float | None) -> list[Row]:
-    """Verify some instances; what a worker process runs. It has enough to do to load the compiled solver."""
-    jit.prepare()
+    """Verify some instances; what a worker process runs."""
     return [verify_task(task, against, time_limit) for task in tasks]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 _LONGEST_READ = 200
@@ -87,9 +88,25 @@ def visible(text: str) -> str:
     )
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words: ``1 key``, ``2,000 keys``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return the question after an unknown name, which known one was meant; nothing if none is close."""
+    close = get_close_matches(name, known, n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def reason(error: Mapping[str, Any]) -> str:
+    """Return what is wrong by an entry of pydantic's error list, without its own prefix."""
+    return str(error["msg"]).removeprefix("Value error, ")
+
+
 def _shape(value: Any) -> str:
     if isinstance(value, dict):
-        return f"an object of {len(value)} keys"
+        return f"an object of {counted(len(value), 'key')}"
     if isinstance(value, (list, tuple)):
         return f"a list of {len(value)}"
     return str(value)
@@ -129,7 +146,7 @@ class InvalidSolution(MemoptError):
 
 
 def _report(where: str, faults: Sequence[Fault]) -> str:
-    lines = [f"{len(faults)} fault{'s' if len(faults) != 1 else ''} in the {where}"]
+    lines = [f"{counted(len(faults), 'fault')} in the {where}"]
     return "\n".join([*lines, *(f"  {fault.code}: {fault.message}" for fault in faults)])
 
 

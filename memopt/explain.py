@@ -10,7 +10,7 @@ import numpy as np
 from memopt.allocation import Allocation, decimal_text
 from memopt.columns import DELETE
 from memopt.compile import Compiled
-from memopt.errors import SolverFailed, UnknownItem
+from memopt.errors import SolverFailed, UnknownItem, counted
 from memopt.explanation import Alternative, Change, Explanation
 from memopt.program import Selection
 from memopt.shortage import find_shortage
@@ -63,7 +63,7 @@ class _Explainer:
         tokens = int(self.program.tokens[self.selection[self.item]])
         stands = f"{self.name!r} is {_state(level)}"
         if tokens:
-            stands += f" with {_counted(tokens, 'token')}"
+            stands += f" with {counted(tokens, 'token')}"
         losses = [(Decimal(other.lost), other) for other in alternatives if other.lost is not None]
         if not losses:
             return Explanation(self.name, level, f"{stands}; it can hold no other level.", alternatives)
@@ -97,7 +97,7 @@ class _Explainer:
             because = f"{program.ladder[better]} is worth no less and has no more tokens"
             return self._refused(level, "dominated", because)
         over = tokens - program.budget
-        because = f"its {_counted(tokens, 'token')} alone are {over:,} over the budget of {program.budget:,}"
+        because = f"its {counted(tokens, 'token')} alone are {over:,} over the budget of {program.budget:,}"
         return self._refused(level, "over_budget", because, over)
 
     def _dominating(self, row: int, level: int) -> int | None:
@@ -168,20 +168,16 @@ class _Explainer:
         more = tokens - (self.allocation.tokens or 0)
         cost = "use as many tokens"
         if more:
-            cost = f"use {_counted(abs(more), 'token')} {'more' if more > 0 else 'fewer'}"
+            cost = f"use {counted(abs(more), 'token')} {'more' if more > 0 else 'fewer'}"
         told = [change.told() for change in changes[:MOST_CHANGES_TOLD]]
         if len(changes) > MOST_CHANGES_TOLD:
-            told.append(f"{_counted(len(changes) - MOST_CHANGES_TOLD, 'other')} would change too")
+            told.append(f"{counted(len(changes) - MOST_CHANGES_TOLD, 'other')} would change too")
         rest = _listed(told) if told else "no other item would change"
         return f"{doing} would {_loss(lost, proved)} and {cost} ({tokens:,} in all); {rest}."
 
 
 def _state(level: str) -> str:
     return "deleted" if level == DELETE else f"kept at {level}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _loss(lost: Decimal, proved: bool) -> str:

@@ -16,11 +16,13 @@ from pydantic import Field, ValidationError
 from memopt.checked import Status
 from memopt.errors import MemoptError
 from memopt.provenance import MadeBy, Part
-from memopt.verdict import Kind
+from memopt.verdict import Kind, lacking
 
 Outcome = Kind | Literal["rejected"]
 OUTCOMES: tuple[Outcome, ...] = ("equal", "differ", "unproven", "invalid", "infeasible", "rejected")
 """The verdicts, and ``rejected`` for an input that declares no valid instance."""
+MOST_NAMED = 10
+"""Instances that a summary names of what was not agreed on; the rows have them all."""
 Count = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(ge=0)]
 
@@ -81,6 +83,11 @@ class Row(Part):
     errors: list[dict[str, Any]] | None = None
     text: str | None = None
     seconds: dict[str, Seconds] = Field(default_factory=dict)
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where the instance comes from."""
+        return self.model_dump(include={"group", "seed", "items", "path", "line"}, exclude_none=True)
 
 
 class Asked(Part):
@@ -152,15 +159,18 @@ class Report(Part):
         """Return how many instances had each outcome."""
         return Counter(row.verdict for row in self.rows)
 
-    def unproven(self) -> Counter[str]:
-        """Return which solver gave no proof for which reason, and how often."""
-        return Counter(
-            f"{said.solver}: {said.limit or said.status}"
-            for row in self.rows
-            if row.verdict == "unproven"
-            for said in row.answers
-            if not said.proved
-        )
+    def unproven(self) -> dict[str, list[Row]]:
+        """Return the rows of each sentence that says why a solver proves nothing."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            for said in row.answers if row.verdict == "unproven" else ():
+                if not said.proved:
+                    found.setdefault(lacking(said.solver, said.status, said.limit), []).append(row)
+        return dict(sorted(found.items()))
+
+    def first(self, outcome: Outcome) -> list[dict[str, Any]]:
+        """Return the places of the first instances with an outcome, `MOST_NAMED` at most."""
+        return [row.place for row in self.rows if row.verdict == outcome][:MOST_NAMED]
 
     def summary(self) -> dict[str, Any]:
         """Return all but the rows."""
@@ -176,7 +186,8 @@ class Report(Part):
             "verified": len(self.rows),
             "counts": _all_outcomes(self.totals()),
             "groups": {group: _all_outcomes(found) for group, found in self.counts().items()},
-            "unproven": dict(sorted(self.unproven().items())),
+            "unproven": {why: len(rows) for why, rows in self.unproven().items()},
+            "first": {outcome: self.first(outcome) for outcome in ("differ", "unproven", "invalid")},
             "witnesses": self.witnesses,
             "content": self._content(),
             "timing": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memopt.errors import Fault, as_read
+from memopt.errors import Fault, as_read, meant
 
 _KINDS = {
     "missing": "missing",
@@ -90,8 +90,23 @@ def _fault(declared: Any, error: Any) -> Fault:
     where = place_of(index, item, level) if index is not None else "the instance"
     field = ".".join(path) or (None if index is None else "item")
     reason = _REASONS.get(kind, error["msg"]) + ("" if kind == "missing" else f", read {read!r}")
+    if kind == "unknown_key":
+        reason += _hint(error["loc"], path)
     message = f"{where}: field {field!r} {reason}" if path else f"{where} {reason}"
     return Fault(_code(kind, path), message, item, level, field, index, read)
+
+
+def _hint(loc: tuple[Any, ...], path: list[str]) -> str:
+    """Return what was meant by a key that is unknown where it stands, if that can be guessed."""
+    from memopt.instance import Instance, Item, Option, Window  # which imports this module
+
+    if len(loc) == 1 and path[0] in Window.model_fields:
+        return '; it belongs to the budget: "budget": {"window": ..., "reserved": {...}}'
+    if loc[0] == "budget":
+        return meant(path[-1], Window.model_fields)
+    if loc[0] == "items":
+        return meant(path[-1], Option.__dataclass_fields__ if "levels" in loc else Item.model_fields)
+    return meant(path[-1], Instance.model_fields)
 
 
 def _code(kind: str, path: list[str]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from memopt.allocation import decimal_text
-from memopt.checked import Checked
+from memopt.checked import Checked, Status
 from memopt.program import Program
 
 Kind = Literal["equal", "differ", "unproven", "invalid", "infeasible"]
@@ -148,12 +148,22 @@ def _in_words(answer: Checked, claim: str, scale: int) -> str:
     return f"{answer.solver}'s claim that {said[claim]}"
 
 
+def lacking(solver: str, status: Status, limit: str | None) -> str:
+    """Return why a solver proves nothing, in words that are the same for all instances of a kind."""
+    return f"{solver} {_LACKING[status]}" + ("" if limit is None else f" beyond its limit {limit}")
+
+
+_LACKING: dict[Status, str] = {
+    "optimal": "does not prove that the tokens are the fewest",
+    "feasible": "proves no optimum",
+    "unknown": "found no selection",
+    "refused": "refuses a program",
+    "failed": "gave no usable answer",
+}
+
+
 def _lacking(answer: Checked) -> str:
-    if answer.status == "feasible":
-        return f"{answer.solver} proves no optimum"
-    if answer.status == "optimal":
-        return f"{answer.solver} does not prove that the tokens are the fewest"
-    return answer.reason
+    return answer.reason or lacking(answer.solver, answer.status, answer.limit)
 
 
 def _listed(names: Sequence[str]) -> str:

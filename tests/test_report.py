@@ -50,7 +50,14 @@ def test_a_report_says_who_answered_and_how_often_what_was_found(report: Report)
     assert list(told["counts"]) == list(OUTCOMES)
     assert told["counts"]["rejected"] == 1
     assert set(told["groups"]) == {*FAMILIES, "x"}
-    assert told["unproven"] == {"cpsat: tokens_sum": told["groups"]["huge-weights"]["unproven"]}
+    unproven = told["groups"]["huge-weights"]["unproven"]
+    assert told["unproven"] == {"cpsat refuses a program beyond its limit tokens_sum": unproven}
+    assert told["first"]["unproven"] == [
+        {"group": row["group"], "seed": row["seed"], "items": row["items"]}
+        for row in told["rows"]
+        if row["verdict"] == "unproven"
+    ]
+    assert (told["first"]["differ"], told["first"]["invalid"]) == ([], [])
     assert told["timing"]["instances_per_second"] == 19.0
     assert {name: told[name] for name in told if name != "rows"} == report.summary()
 
@@ -110,3 +117,10 @@ def _untimed(report: Report) -> Any:
 def test_what_is_no_report_at_all_is_refused(content: bytes) -> None:
     with pytest.raises(UnusableReport, match="no report of memopt verify"):
         Report.read(content)
+
+
+def test_a_summary_names_the_first_ten_of_an_outcome(report: Report) -> None:
+    many = report.model_copy(
+        update={"rows": [report.rows[-1].model_copy(update={"line": n}) for n in range(30)]}
+    )
+    assert [place["line"] for place in many.first(report.rows[-1].verdict)] == [*range(10)]

@@ -410,3 +410,12 @@ def test_whatever_a_liar_says_it_is_never_called_equal_to_the_truth(declared: An
         assert liar.answer.infeasible
     assert verdict.value == judge(given_program, verdict.answers[::-1]).value
     assert verdict.kind == judge(given_program, verdict.answers[::-1]).kind
+
+
+def test_one_solver_may_be_named_by_text_alone() -> None:
+    verdict = verify(Instance.model_validate(TIES), "cpsat")
+    assert [answer.solver for answer in verdict.answers] == ["dp", "cpsat"]
+    with pytest.raises(ValueError, match="name at least one, and not dp"):
+        verify(Instance.model_validate(TIES), "dp")
+    with pytest.raises(UnknownSolver, match="'magic'"):
+        verify(Instance.model_validate(TIES), "magic")

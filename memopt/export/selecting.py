@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from memopt.array_faults import MOST_PLACES
-from memopt.errors import Fault, InvalidSolution, as_read
+from memopt.errors import Fault, InvalidSolution, as_read, counted
 from memopt.export.lp import NOTHING
 from memopt.export.names import Names
 from memopt.export.solution_files import Entry, SolutionFile
@@ -26,7 +26,7 @@ def select(program: Program, names: Names, file: SolutionFile) -> Selection:
     InvalidSolution
         With every fault of a file that gives none: ``unreadable_line``, ``cut_off``, ``unknown_variable``,
         ``repeated_variable``, ``not_finite``, ``fractional``, ``not_binary``, ``several_options``,
-        ``no_option``; or ``no_solution`` alone.
+        ``no_option``; or ``no_solution`` or ``another_model`` alone.
     """
     return _Selecting(program, names).select(file)
 
@@ -42,6 +42,15 @@ class _Selecting:
         if file.is_empty and len(self.program):
             said = f"; the solver says {file.claimed!r}" if file.claimed else ""
             raise InvalidSolution([Fault("no_solution", f"the file holds no solution{said}")])
+        named = {entry.name for entry in entries}
+        ours = len(named & self.option.keys())
+        counts = file.kind == "glpk-write"  # columns, and all of them: one too many says it
+        if 2 * ours < len(named) or (counts and ours < len(named)):
+            message = (
+                f"{f'only {ours}' if ours else 'none'} of its {counted(len(named), 'variable')} "
+                f"{'is' if ours == 1 else 'are'} of this model: it looks like the solution of another model"
+            )
+            raise InvalidSolution([Fault("another_model", message)])
         faults = [*file.faults, *self._unknown(entries), *self._repeated(entries), *self._values(entries)]
         doubtful = {self.item[self.option[entry.name]] for entry in entries if self._doubtful(entry)}
         held: defaultdict[int, list[int]] = defaultdict(list)

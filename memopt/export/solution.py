@@ -14,6 +14,9 @@ from memopt.export.solution_files import SolutionFile, read_solution
 from memopt.program import Audit, Selection
 from memopt.solve import solve_compiled
 
+_TOLERANCE = 1e-6
+"""How far, relatively, a solver may print an objective from what its rounded selection is worth."""
+
 Verdict = Literal["optimal", "suboptimal", "unproven", "broken", "infeasible", "refuted"]
 
 
@@ -60,6 +63,14 @@ class Imported:
         return self.verdict in ("broken", "refuted") or false_optimum
 
     @property
+    def misstated(self) -> bool:
+        """Whether the file states an objective that its selection does not have in this model."""
+        if self.audit is None or self.file.objective is None:
+            return False
+        stated, value = abs(self.file.objective), abs(self.audit.value)  # MPS files minimise minus the value
+        return abs(stated - value) > _TOLERANCE * max(1, value)
+
+    @property
     def _distance(self) -> int | None:
         if self.audit is None or not self.audit.feasible or self.best.bound_units is None:
             return None
@@ -76,6 +87,7 @@ class Imported:
             "wrong": self.wrong,
             "format": self.file.kind,
             "claimed": self.file.claimed or None,
+            "misstated": self.misstated,
             "choices": self._choices(),
             "value": None if audit is None else decimal_text(audit.value, program.scale),
             "scale": program.scale,

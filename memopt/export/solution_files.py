@@ -1,6 +1,6 @@
 """Solution files of other solvers: names and values as they stand there, nothing judged yet.
 
-Read are the files of HiGHS (its raw style, also sparse), CBC (``solution``), GLPK (``--write``, which
+Read are the files of HiGHS (all its styles but the pretty one), CBC (``solution``), GLPK (``--write``, which
 counts columns instead of naming them, and ``-o``), and plain lines of a name and a value with ``#``
 comments, as Gurobi writes them.
 """
@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memopt.errors import Fault, InvalidSolution, as_read
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|[+-]?(nan|inf(inity)?)$", re.IGNORECASE)
 _COUNT = re.compile("[0-9]{1,9}")
+_OBJECTIVE = re.compile(
+    r"\bobjective( value|:\s+\S+)?( =)?\s+(?P<value>[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)(?=\s|$)",
+    re.IGNORECASE,
+)
 _CBC = re.compile(r"(?P<status>\S.*?) - objective value ")
 _OPTIMAL = {"optimal", "integer optimal"}
 _INFEASIBLE = {"infeasible", "integer infeasible", "integer empty"}
@@ -50,12 +54,15 @@ class SolutionFile:
         Variables with their values; solvers may leave out zeros.
     faults
         Lines that could not be read.
+    objective
+        The objective as the file states it, if it does.
     """
 
     kind: str
     claimed: str
     entries: tuple[Entry, ...]
     faults: tuple[Fault, ...]
+    objective: float | None = None
 
     @property
     def claims_optimal(self) -> bool:
@@ -96,6 +103,15 @@ def read_solution(content: bytes, variables: Sequence[str]) -> SolutionFile:
     first = next((line.strip() for line in lines if line.strip()), None)
     if first is None:
         raise _invalid("empty", "the file is empty")
+    if first == "Columns":
+        message = "the file is of HiGHS's pretty style (1): write its raw style, writeSolution(file, 0)"
+        raise _invalid("unknown_format", message)
+    stated = _OBJECTIVE.search(text)
+    objective = None if stated is None else float(stated["value"])
+    return replace(_of_its_kind(lines, first, ended, variables), objective=objective)
+
+
+def _of_its_kind(lines: list[str], first: str, ended: bool, variables: Sequence[str]) -> SolutionFile:
     if first == "Model status":
         return _highs(lines, ended)
     cbc = _CBC.match(first)
@@ -213,6 +229,7 @@ def _names(lines: list[str]) -> SolutionFile:
                 yield number, line, words[0], words[1:] if len(words) == 2 else []
 
     found = _file("names", "", rows())
-    if not found.entries and (found.faults or not any(line.startswith("#") for line in lines)):
+    nothing = not found.entries and not any(line.startswith("#") for line in lines)
+    if nothing or len(found.faults) > len(found.entries):
         raise _invalid("unknown_format", "the file is no solution of HiGHS, CBC, GLPK or Gurobi")
     return found

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from memopt.columns import DEFAULT_LADDER, DELETE
-from memopt.errors import as_read
+from memopt.errors import as_read, reason
 from memopt.prompt_cache import MOST_CACHE_PRICE
 from memopt.session.counters import WorthRule
 from memopt.session.errors import InvalidConfig
@@ -90,7 +91,7 @@ class Config:
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(map(str, first["loc"])) or "configuration"
-            raise InvalidConfig(f"{place}: {first['msg']}") from None
+            raise InvalidConfig(f"{place}: {reason(first)}") from None
 
     def changed(self, wanted: Config) -> list[str]:
         """Return the names of what another configuration has otherwise."""
@@ -98,9 +99,11 @@ class Config:
 
 
 def _refuse_unknown(declared: Mapping[str, Any], known: Mapping[str, Any], where: str) -> None:
-    unknown = [f"{where}{name}" for name in declared if name not in known]
-    if unknown:
-        raise InvalidConfig(f"there is no {', '.join(unknown)}; known are {', '.join(known)}")
+    for name in declared:
+        if name not in known:
+            alike = get_close_matches(str(name), known, 1)
+            hint = f"did you mean {where}{alike[0]}?" if alike else f"known are {', '.join(known)}"
+            raise InvalidConfig(f"a configuration has no key {as_read(f'{where}{name}')!r}; {hint}")
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memopt.allocation import Allocation
-from memopt.errors import Fault, MemoptError
+from memopt.errors import Fault, MemoptError, counted
 
 
 class InvalidState(MemoptError):
@@ -21,7 +21,7 @@ class InvalidOutcome(MemoptError):
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self.faults = tuple(faults)
-        lines = [f"{len(self.faults)} fault{'s' if len(self.faults) != 1 else ''} in the outcome"]
+        lines = [f"{counted(len(self.faults), 'fault')} in the outcome"]
         lines += [f"  {fault.code}: {fault.message}" for fault in self.faults]
         super().__init__("\n".join(lines))
 
@@ -42,8 +42,21 @@ class InvalidEvent(MemoptError):
     """What was read is no event: a key is missing or unknown, or a value is of the wrong type."""
 
 
+class InvalidLog(MemoptError):
+    """What was to be replayed is no log of a session."""
+
+
 class InvalidPut(MemoptError):
     """An original cannot be put into the archive; nothing was."""
+
+
+class InvalidRefresh(MemoptError):
+    """Items to be refreshed have no original; none was opened."""
+
+    def __init__(self, items: Sequence[str]) -> None:
+        self.items = tuple(items)
+        named = ", ".join(map(repr, self.items))
+        super().__init__(f"there is no original of {named}; put it first. Nothing was refreshed")
 
 
 class InfeasibleTurn(MemoptError):

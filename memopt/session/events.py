@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
-from memopt.errors import as_read
+from memopt.errors import as_read, reason
 from memopt.session.errors import InvalidEvent
 
 Int = Annotated[int, Strict()]
@@ -250,7 +250,7 @@ def from_dict(data: object) -> AnyEvent:
         return _reader(kind).validate_python(parts)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise InvalidEvent(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        raise InvalidEvent(f"{'.'.join(map(str, first['loc']))}: {reason(first)}") from None
 
 
 def from_text(text: str) -> AnyEvent:

@@ -214,6 +214,19 @@ class Governor:
                 del states[memory]
         return replace(self, states=states) if found else self, found
 
+    def spared(self, report: MemoryWorth, base_rate: float) -> str:
+        """Return why a memory of low worth is normal all the same; empty for any other memory."""
+        if report.label != "low" or self.state(report.memory) != "normal":
+            return ""
+        if report.high < min(self.rule.threshold, base_rate):
+            return "shown at random, more succeeds"
+        bars = {
+            f"{self.rule.threshold:.2f}": self.rule.threshold,
+            f"the base rate {base_rate:.2f}": base_rate,
+        }
+        reached = " and ".join(name for name, bar in bars.items() if report.high >= bar)
+        return f"its worth of {_interval(report)} does not lie wholly below {reached}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the state for JSON; floats survive it to the last bit."""
         return {
@@ -269,9 +282,9 @@ class Governor:
             return "deprecated", f"withheld at random, more succeeds: {with_and_without}", True
         helps = enough and most < 0
         if before == "normal" and not helps and report.label != "uncertain" and report.high < bar:
-            worth = f"its worth of {report.ratio:.2f} ({report.low:.2f} to {report.high:.2f})"
             reason = (
-                f"{worth} lies below {rule.threshold:.2f} and the base rate {base_rate:.2f}: association only"
+                f"its worth of {_interval(report)} lies below {rule.threshold:.2f} "
+                f"and the base rate {base_rate:.2f}: association only"
             )
             return "suppressed", reason, False
         if before == "suppressed" and helps:
@@ -279,6 +292,10 @@ class Governor:
         if before == "suppressed" and report.ratio >= bar:
             return "normal", f"its worth of {report.ratio:.2f} is back at {bar:.2f}", False
         return before, "", False
+
+
+def _interval(report: MemoryWorth) -> str:
+    return f"{report.ratio:.2f} ({report.low:.2f} to {report.high:.2f})"
 
 
 def _arm(draw: float, shown: float, withheld: float) -> Arm:

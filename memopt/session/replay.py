@@ -10,7 +10,7 @@ from typing import Any
 from memopt.errors import MemoptError, SolverMissing, as_read
 from memopt.session import offer
 from memopt.session.config import Config
-from memopt.session.errors import InvalidEvent
+from memopt.session.errors import InvalidEvent, InvalidLog
 from memopt.session.events import (
     START,
     AnyEvent,
@@ -76,8 +76,9 @@ class Replay:
         How many were recomputed.
     findings
         Everything that differs, in the order of lines; empty = identical.
-    complete
-        Whether every line could be replayed.
+    read_to_end
+        Whether every line there is could be replayed. Lines that are missing at the end cannot be
+        seen from within: compare `events` and the digest with those of the session.
     state
         After the last event replayed.
     """
@@ -85,7 +86,7 @@ class Replay:
     events: int = 0
     turns: int = 0
     findings: list[Finding] = field(default_factory=list)
-    complete: bool = True
+    read_to_end: bool = True
     state: State | None = None
 
     @property
@@ -93,14 +94,19 @@ class Replay:
         """Whether nothing differs."""
         return not self.findings
 
+    @property
+    def digest(self) -> str | None:
+        """Digest of all events up to the last one replayed, None where there is none."""
+        return None if self.state is None else self.state.digest
+
     def to_dict(self) -> dict[str, Any]:
         """Return the outcome for JSON."""
         return {
             "identical": self.identical,
-            "complete": self.complete,
+            "read_to_end": self.read_to_end,
             "events": self.events,
             "turns": self.turns,
-            "digest": None if self.state is None else self.state.digest,
+            "digest": self.digest,
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
@@ -118,6 +124,8 @@ def replay(lines: Iterable[str | bytes]) -> Replay:
 
     Raises
     ------
+    InvalidLog
+        When the first line is no event.
     SolverMissing
         When the solver of the session is not installed.
     """
@@ -128,7 +136,9 @@ def replay(lines: Iterable[str | bytes]) -> Replay:
             continue
         try:
             event, recorded = _read(line)
-        except (ValueError, InvalidEvent) as error:
+        except (ValueError, RecursionError, InvalidEvent) as error:
+            if not done.events:
+                raise InvalidLog(f"this is no log of a session: line {number}: {error}") from None
             return _stopped(done, Finding(number, None, "unreadable", str(error), None))
         recomputed = chained(digest, canonical(event.to_dict()))
         if recorded != recomputed:
@@ -156,7 +166,7 @@ def _read(line: str | bytes) -> tuple[AnyEvent, Any]:
 
 def _stopped(done: Replay, finding: Finding) -> Replay:
     done.findings.append(finding)
-    done.complete = False
+    done.read_to_end = False
     return done
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memopt.errors import Fault, MemoptError, as_read
+from memopt.errors import Fault, InvalidInstance, MemoptError, as_read
 from memopt.instance import Item
+from memopt.session import offer
 from memopt.session import refresh as refreshing
 from memopt.session.config import FIXED, Config
 from memopt.session.errors import InvalidConfig, InvalidEvent, InvalidOutcome, InvalidPut, StoreFailed
@@ -21,6 +22,7 @@ from memopt.session.events import (
     Record,
     RefreshEvent,
     TurnEvent,
+    canonical,
     record,
 )
 from memopt.session.log import Log, MemoryLog, Transaction
@@ -40,7 +42,8 @@ class Outcome:
     Attributes
     ----------
     id
-        Unique: recording it twice counts once. None = the session gives one.
+        Unique: recording it twice counts once. None = the session gives one, and what is told again
+        counts again.
     success
         Whether the episode succeeded.
     retrieved
@@ -69,10 +72,13 @@ class Recorded:
         The event; the one recorded first when its id was taken.
     new
         Whether this call recorded it; False = nothing was changed.
+    same
+        Whether the event holds what this call told it; False only where the id was taken by another.
     """
 
     event: AnyEvent
     new: bool
+    same: bool = True
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,23 @@ class _Batch:
         self.changed.update(dict.fromkeys(touched(before, event, self.state, exposure)))
         return Recorded(event, True)
 
+    def configure(self, config: Config) -> Recorded | None:
+        """Add the configuration of a new session, or a change of it; None where there is none.
+
+        Raises
+        ------
+        InvalidConfig
+            When what must stand from the first turn on would change.
+        """
+        changed = self.state.config.changed(config)
+        stuck = [name for name in changed if name in FIXED]
+        if stuck and self.state.queue.turns:
+            raise InvalidConfig(f"{', '.join(stuck)} cannot change after the first turn")
+        if self.state.number and not changed:
+            return None
+        number = self.state.number + 1
+        return self.add(ConfigEvent(id=self.next_id(None), number=number, config=config.to_dict()))
+
     def next_id(self, wanted: str | None) -> str:
         """Return the id of the next event."""
         return f"{OWN}{self.state.number + 1}" if wanted is None else wanted
@@ -132,6 +155,7 @@ class Session:
 
     def __init__(self, config: Config | None = None, log: Log | None = None) -> None:
         self._config = Config() if config is None else config
+        self._wanted: Config | None = None
         self._log: Log = MemoryLog() if log is None else log
         self._state: State | None = None
         self._exposures: dict[str, Exposure] = {}
@@ -154,28 +178,34 @@ class Session:
             archive = StoredArchive(transaction, state, state.originals)
             return {item: archive.original(item) or "" for item in sorted(archive.ids())}
 
-    def configure(self, config: Config) -> Recorded | None:
+    def configure(self, config: Config, with_next: bool = False) -> Recorded | None:
         """Change the configuration; None when it is as wanted already.
+
+        Parameters
+        ----------
+        config
+            The configuration wanted.
+        with_next
+            Change it not now but together with the next event: where that cannot be recorded,
+            neither is this. What is wrong with it is raised there.
 
         Raises
         ------
         InvalidConfig
             When what must stand from the first turn on (`config.FIXED`) would change.
         """
-        with self._batch(config) as batch:
-            changed = batch.state.config.changed(config)
-            stuck = [name for name in changed if name in FIXED]
-            if stuck and batch.state.queue.turns:
-                raise InvalidConfig(f"{', '.join(stuck)} cannot change after the first turn")
-            if not changed:
-                return None
-            event = ConfigEvent(
-                id=batch.next_id(None), number=batch.state.number + 1, config=config.to_dict()
-            )
-            return batch.add(event)
+        if with_next:
+            self._wanted = config
+            return None
+        with self._batch(configured=False) as batch:
+            return batch.configure(config) if batch.state.config.changed(config) else None
 
     def turn(
-        self, candidates: Iterable[Item | Mapping[str, Any]], budget: Budget, event_id: str | None = None
+        self,
+        candidates: Iterable[Item | Mapping[str, Any]],
+        budget: Budget,
+        event_id: str | None = None,
+        tighten: Callable[[TurnEvent], Budget | None] | None = None,
     ) -> Recorded:
         """Take a turn: which level every candidate holds now.
 
@@ -187,6 +217,9 @@ class Session:
             Hard capacity in tokens, or a window.
         event_id
             Unique; a turn taken with it before is returned and not taken again.
+        tighten
+            Looks at the turn as decided and returns None to take it, or a budget to decide it by
+            once more: what is kept may be larger together than in parts. Only the last one is recorded.
 
         Returns
         -------
@@ -202,9 +235,13 @@ class Session:
         with self._batch() as batch:
             known = _known(batch.transaction, event_id, TurnEvent)
             if known is not None:
-                return known
-            instance = declare(batch.state, offered, budget)
-            return batch.add(decide(batch.state, instance, batch.next_id(event_id)))
+                wanted = budget if tighten is None else _budget(known.event)
+                return replace(known, same=_offered_again(known.event, batch.state, offered, wanted))
+            name, again = batch.next_id(event_id), None
+            event = decide(batch.state, declare(batch.state, offered, budget), name)
+            while tighten is not None and (again := tighten(event)) is not None:
+                event = decide(batch.state, declare(batch.state, offered, again), name)
+            return batch.add(event)
 
     def outcome(
         self,
@@ -269,9 +306,10 @@ class Session:
             raise InvalidPut(f"originals are texts by id; not so {as_read(wrong[0])!r}")
         with self._batch() as batch:
             known = _known(batch.transaction, event_id, PutEvent)
-            if known is not None:
-                return known
             archive = StoredArchive(batch.transaction, batch.state, list(texts))
+            if known is not None:
+                kept = all(archive.original(key) == text for key, text in texts.items())
+                return replace(known, same=kept and _texts(known.event).keys() <= texts.keys())
             other = [key for key, text in texts.items() if archive.original(key) not in (None, text)]
             if other:
                 raise InvalidPut(
@@ -294,15 +332,16 @@ class Session:
         compressors
             Level name to what makes it; the richest level is the original itself.
         items
-            Ids wanted, None = all of the archive.
+            Ids wanted, None = all of the archive. Those without an original stay capped.
         archive
             Where the originals are; None = those put into this session.
         """
         with self._batch() as batch:
+            wanted = None if items is None else list(items)
             known = _known(batch.transaction, event_id, RefreshEvent)
             if known is not None:
-                return RefreshedItems(known, {}, ())
-            wanted = None if items is None else list(items)
+                same = wanted is None or set(wanted) == _asked_for(known.event)
+                return RefreshedItems(replace(known, same=same), {}, ())
             source = archive or StoredArchive(
                 batch.transaction, batch.state, batch.state.originals if wanted is None else wanted
             )
@@ -336,14 +375,15 @@ class Session:
 
     def _outcome(self, batch: _Batch, told: Outcome, seen: Mapping[str, AnyEvent]) -> Recorded:
         if told.id is not None and told.id in seen:
-            return Recorded(_of_kind(seen[told.id], OutcomeEvent), False)
+            event = _of_kind(seen[told.id], OutcomeEvent)
+            return Recorded(event, False, _told_again(event, told))
         _checked_id(told.id)
         turn = batch.state.turn_id if told.turn is None else told.turn
         exposure = None if turn is None else self._exposure(batch.transaction, turn)
-        event = credited(
+        made = credited(
             batch.state, batch.next_id(told.id), told.retrieved, told.success, told.scores, exposure, turn
         )
-        return batch.add(event, exposure, counted=True)
+        return batch.add(made, exposure, counted=True)
 
     def _exposure(self, transaction: Transaction, turn: str) -> Exposure:
         if turn not in self._exposures:
@@ -357,25 +397,33 @@ class Session:
         return self._exposures[turn]
 
     @contextmanager
-    def _batch(self, config: Config | None = None) -> Iterator[_Batch]:
-        """Add events in one transaction; the state is forgotten when it fails."""
+    def _batch(self, configured: bool = True) -> Iterator[_Batch]:
+        """Add events in one transaction, the configuration wanted before them and never alone.
+
+        The state is forgotten where something was added to it that is not stored.
+        """
+        batch = None
         try:
             with self._log.writing() as transaction:
                 batch = _Batch(transaction, self._current(transaction))
-                if not batch.state.number:
-                    first = self._config if config is None else config
-                    batch.add(ConfigEvent(id=f"{OWN}1", number=1, config=first.to_dict()))
+                if configured:
+                    batch.configure(batch.state.config if self._wanted is None else self._wanted)
+                before = len(batch.records)
                 yield batch
-                if batch.records:
+                stored = len(batch.records) > before
+                if stored:
                     transaction.append(batch.records, batch.changed, batch.state)
         except MemoptError as error:
-            if isinstance(error, StoreFailed):
+            if isinstance(error, StoreFailed) or (batch is not None and batch.records):
                 self._state = None
             raise
         except BaseException:
             self._state = None
             raise
-        self._state = batch.state
+        if stored:
+            self._state, self._wanted = batch.state, None
+        elif batch.records:
+            self._state = None
 
     def _current(self, transaction: Transaction) -> State:
         """Return the state after all events of a transaction, those of other writers included."""
@@ -420,9 +468,39 @@ def _known(transaction: Transaction, event_id: str | None, kind: type[AnyEvent])
     return Recorded(_of_kind(found[event_id].event, kind), False)
 
 
+def _offered_again(event: AnyEvent, state: State, candidates: list[Any], budget: Budget) -> bool:
+    """Whether a turn had these candidates and this budget."""
+    try:
+        offered = offer.written(declare(state, candidates, budget))
+    except InvalidInstance:
+        return False
+    return isinstance(event, TurnEvent) and canonical(offered) == canonical(event.candidates)
+
+
+def _told_again(event: AnyEvent, told: Outcome) -> bool:
+    """Whether an event holds an outcome; the turn that it leaves open may be any."""
+    if not isinstance(event, OutcomeEvent):
+        return False
+    scores = None if told.scores is None else list(told.scores)
+    as_told = (told.success, list(told.retrieved), scores)
+    return as_told == (event.success, event.retrieved, event.scores) and told.turn in (None, event.turn)
+
+
+def _budget(event: AnyEvent) -> Budget:
+    return event.candidates["budget"] if isinstance(event, TurnEvent) else 0
+
+
+def _texts(event: AnyEvent) -> Mapping[str, str]:
+    return event.texts if isinstance(event, PutEvent) else {}
+
+
+def _asked_for(event: AnyEvent) -> set[str]:
+    return {*event.opened, *event.missing} if isinstance(event, RefreshEvent) else set()
+
+
 def _of_kind(event: AnyEvent, kind: type[AnyEvent]) -> AnyEvent:
     if not isinstance(event, kind):
-        raise InvalidEvent(f"the id {event.id!r} is that of a {event.kind}, not of a {kind.kind}")
+        raise InvalidEvent(f"the id {event.id!r} is taken by an event of kind {event.kind}, not {kind.kind}")
     return event
 
 

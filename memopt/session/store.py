@@ -60,9 +60,10 @@ class Store:
         return StoredLog(self, name)
 
     def sessions(self) -> list[str]:
-        """Return the names of the sessions, sorted."""
+        """Return the names of the sessions that have events, sorted."""
+        table = self.tables.sessions
         with self._told(), self.engine.connect() as connection:
-            rows = connection.execute(self._sql.select(self.tables.sessions.c.name))
+            rows = connection.execute(self._sql.select(table.c.name).where(table.c.events > 0))
             return sorted(json.loads(name) for (name,) in rows)
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from memopt.columns import DELETE
 from memopt.errors import Fault
-from memopt.instance import Instance, Window
+from memopt.instance import Instance, Item, Window
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
 from memopt.session.session import Session
@@ -215,13 +215,15 @@ class _Whole:
         self._chat, self._window = chat, window
         self.limit = window.budget
         self.rounds = 1
+        self._counted: int | None = None
         self._held_back = min(REPLY_TOKENS, self.limit) if chat.items else 0
 
     @property
     def budget(self) -> Window:
         """The budget with what is held back among its reserved parts."""
-        window = self._window
-        return window.model_copy(update={"reserved": {**window.reserved, JOINTS: self._held_back}})
+        reserved = self._window.reserved
+        held_back = reserved.get(JOINTS, 0) + self._held_back
+        return self._window.model_copy(update={"reserved": {**reserved, JOINTS: held_back}})
 
     def tightened(self, event: TurnEvent) -> Window | None:
         """Return a smaller budget where a turn is over the limit, None where it fits."""
@@ -229,7 +231,8 @@ class _Whole:
 
     def over(self, choices: Mapping[str, str], tokens: int) -> bool:
         """Count a choice; where it is over, hold back the excess, and twice as much each time again."""
-        excess = self._chat.count(choices) - self.limit
+        self._counted = self._chat.count(choices)
+        excess = self._counted - self.limit
         if excess <= 0:
             return False
         unused = self.budget.budget - tokens
@@ -242,12 +245,12 @@ class _Whole:
     ) -> Fitted:
         """Return the messages of a result."""
         chat, choices = self._chat, result["choices"]
-        messages = chat.render(choices)
+        counted = chat.count(choices) if self._counted is None else self._counted
         report = Report(
             tokenizer=chat.counter.name,
             budget=self.limit,
             tokens_before=count_whole(chat.messages, chat.counter, chat.costs),
-            tokens_after=count_whole(messages, chat.counter, chat.costs),
+            tokens_after=counted,
             rounds=self.rounds,
             price=float(result["price"]),
             rows=tuple(_rows(chat, choices)),
@@ -256,25 +259,30 @@ class _Whole:
             diagnostics=chat.groups.diagnostics,
             recorded_before=recorded_before,
         )
-        return Fitted(messages, result, report)
+        return Fitted(chat.render(choices), result, report)
 
 
 def _rows(chat: Chat, choices: Mapping[str, str]) -> Iterator[Row]:
     first = {index: members[0] for members in chat.groups.groups for index in members}
-    pinned = set(chat.pinned)
+    items = {item.id: item for item in chat.items}
     for message in chat.messages:
         level = choices.get(message.id, DELETE)
-        text = chat.texts.get(message.id, {}).get(level)
+        item = items.get(message.id)  # None: an orphan
+        sizes = _sizes(item) if item else {chat.ladder[0]: tokens_of(message, chat.counter)}
         yield Row(
             index=message.index,
             id=message.id,
             role=message.role,
             level=level,
-            tokens_before=tokens_of(message, chat.counter),
-            tokens=0 if level == DELETE else tokens_of(message, chat.counter, text),
+            tokens_before=sizes[chat.ladder[0]],
+            tokens=sizes.get(level, 0),
             group=first[message.index],
-            pinned=message.index in pinned,
+            pinned=item is not None and item.pinned,
         )
+
+
+def _sizes(item: Item) -> dict[str, int]:
+    return {level: option.tokens or 0 for level, option in item.levels.items() if option is not None}
 
 
 def _alone(whole: _Whole, chat: Chat) -> Fitted:

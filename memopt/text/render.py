@@ -8,7 +8,7 @@ from typing import Any
 from memopt.columns import DELETE
 from memopt.text.content import COSTS
 from memopt.text.messages import Message, read_messages
-from memopt.text.tokens import TokenCounter
+from memopt.text.tokens import TokenCounter, count_joined
 
 MESSAGE_TOKENS = 3
 """Tokens a message costs beyond its text: the marks around it in OpenAI's chat format."""
@@ -42,10 +42,19 @@ def count_whole(
     line breaks and the keys it does not know. No message: 0.
     """
     read = _read(messages, costs)
-    if not read:
-        return 0
-    fixed = sum(message.content.fixed for message in read)
-    return counter.count(rendered(read, costs)) + MESSAGE_TOKENS * len(read) + fixed + REPLY_TOKENS
+    return _counted(read, [message.text() for message in read], counter)
+
+
+def count_chosen(
+    messages: Sequence[Message],
+    choices: Mapping[str, str],
+    texts: Mapping[str, Mapping[str, str]],
+    counter: TokenCounter,
+) -> int:
+    """Return what `count_whole` counts of `render`'s messages, which need not be made and read for it."""
+    chosen = [message for message in messages if choices.get(message.id, DELETE) != DELETE]
+    said = [message.text(texts.get(message.id, {}).get(choices[message.id])) for message in chosen]
+    return _counted(chosen, said, counter)
 
 
 def render(
@@ -68,6 +77,13 @@ def render(
         for message in messages
         if choices.get(message.id, DELETE) != DELETE
     ]
+
+
+def _counted(messages: Sequence[Message], said: Sequence[str], counter: TokenCounter) -> int:
+    if not messages:
+        return 0
+    fixed = sum(message.content.fixed for message in messages)
+    return count_joined(counter, said) + MESSAGE_TOKENS * len(messages) + fixed + REPLY_TOKENS
 
 
 def _read(messages: Iterable[Message | Mapping[str, Any]], costs: Mapping[str, int]) -> Sequence[Message]:

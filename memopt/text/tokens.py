@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from hashlib import blake2b
+from itertools import pairwise, starmap
 from typing import Any, Protocol, runtime_checkable
 
 from memopt.text import vocabularies
@@ -80,6 +81,11 @@ class Remembering:
                 self._counts.popitem(last=False)
         return tokens
 
+    def joined(self, texts: Sequence[str]) -> int:
+        """Return the number of tokens of texts together, exactly as of one text."""
+        alone = self._by_line and all(starmap(_apart, pairwise(texts)))
+        return sum(map(self.count, texts)) if alone else self.count("".join(texts))
+
     def _lines(self, text: str) -> int:
         lines = _LINE.split(text)
         return self._whole(text) if len(lines) == 1 else sum(map(self.count, lines))
@@ -102,6 +108,11 @@ class Bytes:
     def count(self, text: str, /) -> int:
         """Return the number of bytes."""
         return len(text.encode("utf-8", "surrogatepass"))
+
+
+def count_joined(counter: TokenCounter, texts: Sequence[str]) -> int:
+    """Return the number of tokens of texts together; they are not joined where that changes nothing."""
+    return counter.joined(texts) if isinstance(counter, Remembering) else counter.count("".join(texts))
 
 
 KNOWN = ("bytes", "o200k", "cl100k", "deepseek", "tiktoken:ENCODING", "tokenizers:PATH")
@@ -156,6 +167,11 @@ def _named(name: str) -> TokenCounter:
     if name == "deepseek" or (which and kind in ("tiktoken", "tokenizers")):
         return Remembering(name, makers[kind]())
     raise UnknownTokenizer(name, KNOWN)
+
+
+def _apart(text: str, following: str) -> bool:
+    """Whether a line ends between two texts as it does at `_LINE`."""
+    return text.endswith("\n") and following[:1].isascii() and following[:1].isalpha()
 
 
 def _digest(text: str) -> bytes:

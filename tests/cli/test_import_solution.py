@@ -125,3 +125,25 @@ def test_a_file_that_is_cut_off_is_no_selection(audit: Any) -> None:
     done = audit(PAIR, "\n".join(["Optimal - objective value 1", *lines]).removesuffix(" 0"))
     assert done.exit_code == 2
     assert "cut_off: the file is cut off" in done.stderr
+
+
+STALE = "Optimal - objective value 7000000000\n 0 x_a_b__delete 1 0\n 1 x_c__delete 1 0\n 2 x_d__raw 1 0\n"
+
+
+def test_a_stated_objective_that_is_not_so_may_be_of_another_version_of_the_file(audit: Any) -> None:
+    done = audit(PAIR, STALE)
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[-2:] == [
+        "stated    an objective of 7,000,000,000, which the selection does not have here",
+        "perhaps   the solver is wrong, or the model was exported from another version of FILE",
+    ]
+    assert json.loads(audit(PAIR, STALE, "--json").stdout)["misstated"] is True
+    right = audit(PAIR, STALE.replace("7000000000", "0.00000000"))
+    assert "stated" not in right.stdout
+    assert "perhaps" not in right.stdout
+
+
+def test_a_false_claim_may_be_of_another_version_of_the_file(audit: Any) -> None:
+    done = audit(PAIR, "Infeasible - objective value 0\n")
+    assert done.exit_code == 4
+    assert done.stdout.endswith("or the model was exported from another version of FILE\n")

@@ -236,7 +236,7 @@ LINE = b'{"budget": 1, "items": []}' + b" " * 20_000 + b"\n"
     ("number", "status", "sentence"),
     [
         (signal.SIGINT, 130, b"memopt: interrupted; no file was left half-written\n"),
-        (signal.SIGTERM, 143, b""),
+        (signal.SIGTERM, 143, b"memopt: interrupted; no file was left half-written\n"),
     ],
 )
 def test_a_signal_leaves_no_file_behind(

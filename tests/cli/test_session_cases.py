@@ -14,11 +14,6 @@ CASES = Path(__file__).parents[3] / "shared" / "cases"
 MEMOPT = [sys.executable, "-m", "memopt"]
 
 
-@pytest.fixture
-def db(tmp_path: Path) -> list[str]:
-    return ["--db", str(tmp_path / "memory.db"), "--session", "s1"]
-
-
 def test_every_case_of_these_kinds_is_here(shared: Path) -> None:
     kinds = ("trace", "state", "feedback")
     paths = sorted(CASES.glob("*.json"))
@@ -68,10 +63,10 @@ def test_42_worth_counters(case: Any, run: Any, db: list[str], tmp_path: Path) -
     config.write_text(json.dumps({"worth": rule}))
     put(run, db, list(given["counters"]))
     episodes = [
-        {"success": success, "retrieved": [name]}
+        {"id": f"{name} {success} {number}", "success": success, "retrieved": [name]}
         for name, counts in given["counters"].items()
         for success, count in zip((True, False), counts, strict=True)
-        for _ in range(count)
+        for number in range(count)
     ]
     assert {told["status"] for told in record(run, db, episodes, "--config", str(config))} == {"recorded"}
     found = worth(run, db)
@@ -83,7 +78,7 @@ def test_42_worth_counters(case: Any, run: Any, db: list[str], tmp_path: Path) -
 def test_43_co_retrieved_cannot_be_told_apart(case: Any, run: Any, db: list[str]) -> None:
     given, expected = case("43")["input"], case("43")["expect"]
     put(run, db, expected["equal_worth"])
-    record(run, db, given["episodes"])
+    record(run, db, [{"id": str(number)} | episode for number, episode in enumerate(given["episodes"])])
     found = worth(run, db)
     assert {found[name]["ratio"] for name in expected["equal_worth"]} == {expected["worth"]}
     for one, other in expected["confounded_pairs"]:
@@ -192,15 +187,19 @@ def test_53_summaries_must_not_grow(case: Any, run: Any, db: list[str]) -> None:
     assert (accepted, rejected) == (expected["accepted"], expected["rejected"])
 
 
+def successes(name: str, count: int) -> bytes:
+    told = [{"id": f"{name}{number}", "success": True, "retrieved": ["counter"]} for number in range(count)]
+    return b"".join(json.dumps(each).encode() + b"\n" for each in told)
+
+
 def test_54_two_writers(case: Any, run: Any, db: list[str]) -> None:
     given, expected = case("54")["input"], case("54")["expect"]
     put(run, db, ["counter"])
-    lines = b'{"success": true, "retrieved": ["counter"]}\n' * given["successes_each"]
     command = [*MEMOPT, "outcome", "-", *db, "--batch", "1"]
     writers = [subprocess.Popen(command, stdin=subprocess.PIPE) for _ in range(given["writers"])]
-    for writer in writers:
+    for name, writer in zip("ab", writers, strict=True):
         assert writer.stdin is not None
-        writer.stdin.write(lines)
+        writer.stdin.write(successes(name, given["successes_each"]))
         writer.stdin.close()
     assert [writer.wait(timeout=120) for writer in writers] == [0] * given["writers"]
     found = worth(run, db)["counter"]
@@ -214,12 +213,12 @@ def test_54_a_killed_write_leaves_the_former_state_readable(run: Any, db: list[s
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         assert writer.stdin is not None
         assert writer.stdout is not None
-        writer.stdin.write(b'{"success": true, "retrieved": ["counter"]}\n' * 1_000)
+        writer.stdin.write(successes("a", 1_000))
         writer.stdin.flush()
         assert json.loads(writer.stdout.readline())["status"] == "recorded"
         writer.kill()
     counted = worth(run, db)["counter"]["plus"]
     assert counted >= 1
     assert json.loads(run("status", *db, "--json").stdout)["events"] == 2 + counted
-    record(run, db, [{"success": True, "retrieved": ["counter"]}])
+    record(run, db, [{"id": "last", "success": True, "retrieved": ["counter"]}])
     assert worth(run, db)["counter"]["plus"] == counted + 1

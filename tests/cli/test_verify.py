@@ -132,7 +132,7 @@ def test_files_folders_and_lines_are_counted_by_path(run: Any, here: Path, examp
     assert done.exit_code == 0
     cells = [re.split(r"\s*│\s*", line)[1:-1] for line in done.stdout.splitlines() if line.startswith("│")]
     assert ["many.jsonl", "3", "2", "0", "0", "0", "1"] in cells
-    assert ["total", "6", "5", "0", "0", "0", "1"] in cells
+    assert ["total", "7", "6", "0", "0", "0", "1"] in cells
     assert done.stderr == ""
 
 
@@ -140,7 +140,7 @@ def test_a_bad_input_is_counted_and_named_and_not_the_end(run: Any, here: Path) 
     Path("many.jsonl").write_text("\n".join([json.dumps(EMPTY), "nonsense", json.dumps(STUCK)]))
     done = run("verify", "many.jsonl")
     assert done.exit_code == 2
-    assert "rejected, many.jsonl, line 2: the text is no JSON" in done.stdout
+    assert "rejected, many.jsonl, line 2: 1 fault\n  not_json: the text is no JSON" in done.stdout
 
 
 def test_random_instances_of_all_families(run: Any) -> None:
@@ -150,7 +150,8 @@ def test_random_instances_of_all_families(run: Any) -> None:
     assert told["asked"] == {"random": 36, "families": list(FAMILIES), "seed": 5, "against": ["cpsat"]}
     assert [sum(counts.values()) for counts in told["groups"].values()] == [3] * len(FAMILIES)
     assert (told["counts"]["differ"], told["counts"]["invalid"]) == (0, 0)
-    assert told["unproven"] == {"cpsat: tokens_sum": told["groups"]["huge-weights"]["unproven"]}
+    unproven = told["groups"]["huge-weights"]["unproven"]
+    assert told["unproven"] == {"cpsat refuses a program beyond its limit tokens_sum": unproven}
     assert "rows" not in told
 
 
@@ -158,8 +159,24 @@ def test_random_instances_of_one_family_in_a_table(run: Any) -> None:
     done = run("verify", "--random", "8", "--family", "huge-weights")
     assert done.exit_code == 0
     assert re.search(r"huge-weights +│ +8 │ +1 │ +0 │ +7 │ +0 │ +0 ", done.stdout)
-    assert "unproven, cpsat: tokens_sum: 7" in done.stdout
+    said = "unproven, cpsat refuses a program beyond its limit tokens_sum: 7 (huge-weights, seed 1, 1 items; "
+    assert said in done.stdout
     assert "total" not in done.stdout
+
+
+def test_no_more_than_ten_are_named(run: Any) -> None:
+    done = run("verify", "--random", "14", "--family", "tight", "--against", "greedy")
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("unproven, ")]
+    assert line.startswith("unproven, greedy proves no optimum: 1")
+    assert (line.count("seed"), line[-6:]) == (10, "; ...)")
+
+
+def test_several_families_in_turn(run: Any) -> None:
+    told = json.loads(run("verify", "--random", "5", "--family", "tight, duplicates", "--json").stdout)
+    assert told["asked"]["families"] == ["tight", "duplicates"]
+    assert {family: sum(counts.values()) for family, counts in told["groups"].items()} == {
+        "tight": 3, "duplicates": 2,
+    }  # fmt: skip
 
 
 def test_other_solvers_to_compare_with(run: Any) -> None:
@@ -177,8 +194,12 @@ def test_other_solvers_to_compare_with(run: Any) -> None:
         (["--random", "3", "--family", "hard"], "there is no family 'hard'; known are uncorrelated"),
         (["--random", "3", "--against", "magic"], "there is no solver 'magic'; known are dp, cpsat"),
         (["--random", "3", "--against", ""], "there is no solver ''"),
-        (["--random", "3", "--against", "dp"], "name each solver once, and not dp itself"),
-        (["--random", "3", "--against", "cpsat,cpsat"], "name each solver once, and not dp itself"),
+        (["--random", "3", "--against", "dp"], "name the others, and not dp itself"),
+        (["--random", "3", "--against", "cpsat,cpsat"], "with each name once"),
+        (["--random", "3", "--against", "cpsat", "--against", "milp"], "give it once"),
+        (["--random", "3", "--family", "tight", "--family", "linked"], "give it once"),
+        (["--random", "3", "--family", "tight,tight"], "with each name once"),
+        (["--random", "3", "--family", "tight,hard"], "there is no family 'hard'; known are uncorrelated"),
         (["--random", "0"], "--random"),
         (["--random", "3", "--seed", "-1"], "--seed"),
         (["--random", "3", "--jobs", "0"], "--jobs"),
@@ -280,7 +301,11 @@ def test_ctrl_c_without_a_report_says_so(run: Any, here: Path, monkeypatch: pyte
     ("error", "status", "sentence"),
     [
         (ChildProcessError("a process of the batch ended"), 2, "memopt: a process of the batch ended\n"),
-        (SystemExit(143), 143, ""),  # what SIGTERM becomes
+        (
+            SystemExit(143),  # what SIGTERM becomes
+            143,
+            "memopt: interrupted; 4 of 30 are verified; 'r.json' keeps them, --resume goes on\n",
+        ),
     ],
 )
 def test_whatever_ends_it_what_is_done_is_kept(
@@ -305,11 +330,11 @@ def test_files_are_resumed_only_if_they_are_as_they_were(
     changed = run("verify", "--resume", "r.json")
     assert (changed.exit_code, changed.stderr) == (
         2,
-        "memopt: 'many.jsonl' has changed since it was verified\n",
+        "memopt: 'r.json': 'many.jsonl' has changed since it was verified\n",
     )
     Path("many.jsonl").write_text("\n".join([*lines, lines[0]]))
     more = run("verify", "--resume", "r.json")
-    assert (more.exit_code, more.stderr) == (2, "memopt: there were 6 instances and are 7 now\n")
+    assert (more.exit_code, more.stderr) == (2, "memopt: 'r.json': there were 6 instances and are 7 now\n")
     Path("many.jsonl").write_text("\n".join(lines[:2]))
     assert run("verify", "--resume", "r.json").exit_code == 2
     assert (here / "r.json").read_bytes() == before

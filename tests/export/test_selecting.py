@@ -80,8 +80,19 @@ def test_a_variable_given_twice_is_a_fault_even_if_the_values_agree():
 
 
 def test_many_faults_of_a_kind_are_counted():
-    codes = _codes(RIGHT | {f"y{number}": "1" for number in range(50)})
-    assert codes == ["unknown_variable"] * 21
+    codes = _codes(RIGHT, extra="nonsense\n" * 50 + "# x\n" + "x_a_b__delete 0\n" * 50)
+    assert codes == ["unreadable_line"] * 21 + ["repeated_variable"] * 21
+
+
+@pytest.mark.parametrize(
+    ("ours", "said"), [(0, "none of its 4 variables are"), (1, "only 1 of its 5 variables is")]
+)
+def test_the_solution_of_another_model_is_one_fault(ours: int, said: str):
+    with pytest.raises(InvalidSolution) as caught:
+        _select({f"x_m{number}__raw": "1" for number in range(4)} | dict([*RIGHT.items()][:ours]))
+    (fault,) = caught.value.faults
+    assert fault.code == "another_model"
+    assert fault.message == f"{said} of this model: it looks like the solution of another model"
 
 
 def test_a_file_without_values_is_one_fault():
@@ -92,3 +103,11 @@ def test_of_a_program_without_items_the_empty_selection_is_taken():
     empty = compile(Instance.model_validate(EMPTY)).program
     assert _select({}, empty) == []
     assert _select({"nothing": "0"}, empty) == []
+
+
+def test_a_file_that_counts_one_column_too_many_is_of_another_model():
+    names = names_of(PROGRAM)
+    lines = [f"j {number} 0" for number in range(1, len(names.options) + 2)]
+    file = read_solution("\n".join(["s mip 1 1 o 0", *lines, "e o f"]).encode(), names.options)
+    with pytest.raises(InvalidSolution, match="another_model: only 6 of its 7 variables are of this model"):
+        select(PROGRAM, names, file)

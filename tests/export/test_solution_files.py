@@ -1,10 +1,16 @@
 from __future__ import annotations
 
-import pytest
+import json
 
+import pytest
+from foreign import PAIR
+
+from memopt import Instance, compile
 from memopt.errors import InvalidSolution
+from memopt.export import Export
 from memopt.export.solution_files import SolutionFile, read_solution
 
+MODEL = Export(compile(Instance.model_validate(PAIR)))
 VARIABLES = ("x_a__raw", "x_a__delete")
 LONG = "x_" + "L" * 40 + "__raw"
 
@@ -78,6 +84,12 @@ GUROBI = """# Solution for model memopt
 # Objective value = 3
 x_a__raw 1
 x_a__delete 0  # the end
+"""
+
+
+HIGHS_PRETTY = """Columns
+    Index Status        Lower        Upper       Primal         Dual  Type        Name
+        0                   0            1            1               Integer     x_a__raw
 """
 
 
@@ -194,9 +206,42 @@ def test_a_column_that_the_model_lacks_is_kept_by_its_number():
         (b'{"a": 1}', "unknown_format"),
         (b"once upon a time", "unknown_format"),
         (b"# a page\n\nwith words\n", "unknown_format"),
+        (json.dumps(PAIR, indent=1).encode(), "unknown_format"),
+        (MODEL.write("lp"), "unknown_format"),
+        (MODEL.write("mps"), "unknown_format"),
+        (MODEL.write("json"), "unknown_format"),
+        (MODEL.names(), "unknown_format"),
     ],
 )
 def test_what_is_no_solution_file_is_said(content: bytes, code: str):
     with pytest.raises(InvalidSolution) as caught:
         read_solution(content, VARIABLES)
     assert [fault.code for fault in caught.value.faults] == [code]
+
+
+def test_the_pretty_style_of_highs_is_refused_with_the_style_to_write():
+    with pytest.raises(
+        InvalidSolution, match=r"pretty style \(1\): write its raw style, writeSolution\(file, 0\)"
+    ):
+        _read(HIGHS_PRETTY)
+
+
+@pytest.mark.parametrize(
+    ("text", "objective"),
+    [
+        (HIGHS, 3),
+        (HIGHS.replace("Objective 3\n", "Objective -31170183171\nObjective_bound 7\n"), -31170183171),
+        (HIGHS.replace("Objective 3\n", "").replace("item_a 1", "item_objective 1"), None),
+        (CBC, 3),
+        (GLPK_WRITE, None),
+        (
+            GLPK_WRITE.replace("c Status", "c Objective:  value = 3.117018317e+10 (MAXimum)\nc Status"),
+            31170183170,
+        ),
+        (GLPK_OUTPUT, 3),
+        (GUROBI, 3),
+        ("x_a__raw 1\n", None),
+    ],
+)
+def test_the_objective_that_a_file_states_is_read(text: str, objective: float | None):
+    assert _read(text).objective == objective

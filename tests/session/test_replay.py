@@ -7,6 +7,7 @@ import random
 import pytest
 
 from memopt.session.config import Config
+from memopt.session.errors import InvalidLog
 from memopt.session.events import START, canonical, chained
 from memopt.session.governance import GovernanceRule
 from memopt.session.replay import replay
@@ -44,7 +45,7 @@ def lines():
 
 def test_a_log_replays_to_the_last_bit(lines):
     done = replay(lines)
-    assert (done.identical, done.complete) == (True, True)
+    assert (done.identical, done.read_to_end) == (True, True)
     assert (done.events, done.turns) == (len(lines), 12)
     assert done.state.digest == json.loads(lines[-1])["digest"]
 
@@ -152,7 +153,7 @@ def test_a_line_that_is_gone_ends_the_replay(lines):
     done = replay([*lines[:5], *lines[6:]])
     assert [finding.what for finding in done.findings] == ["digest", "order"]
     assert done.findings[-1].line == 6
-    assert not done.complete
+    assert not done.read_to_end
     assert done.events == 5
 
 
@@ -161,10 +162,19 @@ def test_a_line_that_cannot_be_read_is_named(line, lines):
     done = replay([*lines[:3], line, *lines[4:]])
     assert done.findings[-1].line == 4
     assert done.findings[-1].what == "unreadable"
-    assert (done.events, done.complete) == (3, False)
+    assert (done.events, done.read_to_end) == (3, False)
     json.dumps(done.to_dict(), allow_nan=False)
+
+
+def test_a_session_without_events_replays():
+    assert replay([]).identical
 
 
 def test_a_log_without_its_beginning_is_refused(lines):
     assert replay(lines[1:]).findings[-1].what == "order"
-    assert replay([]).identical
+
+
+@pytest.mark.parametrize("line", ["nonsense", '{"budget": 9, "items": []}', "[" * 100_000])
+def test_what_is_no_log_is_refused(line):
+    with pytest.raises(InvalidLog, match="no log of a session: line 2: "):
+        replay(["", line])

@@ -21,7 +21,9 @@ from memopt.session.errors import (
     InvalidPut,
     InvalidState,
 )
+from memopt.session.events import OutcomeEvent
 from memopt.session.governance import GovernanceRule
+from memopt.session.log import MemoryLog
 from memopt.session.replay import replay
 from memopt.session.session import Outcome, Session
 from memopt.session.state import apply
@@ -187,10 +189,22 @@ def test_the_same_id_twice_changes_nothing_and_says_so():
     before = snapshot(session)
     for again in (
         session.put({"a": "text"}, "p1"),
-        session.turn([ladder("b")], 10, "t1"),
+        session.turn([ladder("a")], 100, "t1"),
+        session.outcome("e1", True, ["a"]),
+        session.outcome("e1", True, ["a"], turn="t1"),
+    ):
+        assert (again.new, again.same) == (False, True)
+    for again in (
+        session.put({}, "p1"),
+        session.put({"a": "text", "b": "more"}, "p1"),
+        session.turn([ladder("b")], 100, "t1"),
+        session.turn([ladder("a")], 99, "t1"),
+        session.turn([{"id": "a"}], 100, "t1"),
+        session.outcome("e1", True, ["a"], [1.0]),
+        session.outcome("e1", True, ["a"], turn="t0"),
         session.outcome("e1", False, ["a"]),
     ):
-        assert not again.new
+        assert (again.new, again.same) == (False, False)
     assert again.event.success is True
     assert snapshot(session) == before
     many = session.outcomes([Outcome(True, ["a"], "e2"), Outcome(True, ["a"], "e2")])
@@ -245,6 +259,37 @@ def test_observing_caps_nothing():
     assert session.state.ledger.held["bad"].level == "raw"
     assert session.state.governor.states == {}
     assert session.verdicts()["bad"][0] == "suppressed"
+
+
+def test_a_turn_tightened_twice_is_the_same():
+    session = Session()
+
+    def tighten(event):
+        return 40 if event.budget > 40 else None
+
+    first = session.turn([ladder("a")], 100, "t1", tighten)
+    again = session.turn([ladder("a")], 100, "t1", tighten)
+    assert first.event.budget == again.event.budget == 40
+    assert (again.new, again.same) == (False, True)
+
+
+def test_a_configuration_comes_with_the_next_event_or_not_at_all():
+    session = Session(log=MemoryLog())
+    rule = WorthRule(weights="given")
+    assert session.configure(Config(gain=2.0, worth=rule), with_next=True) is None
+    with pytest.raises(InfeasibleTurn):
+        session.turn([pinned("p", 130)], 100)
+    assert isinstance(session.outcomes([Outcome(True, ["ghost"], "e1")])[0], InvalidOutcome)
+    assert (session.events(), session.state.config) == ([], Config())
+    session.put({"a": "text"})
+    assert [made.event.kind for made in session.events()] == ["config", "put"]
+    assert session.state.config == Config(gain=2.0, worth=rule)
+    session.configure(Config(gain=2.0), with_next=True)
+    assert isinstance(session.outcome("e1", True, ["a"]).event, OutcomeEvent)
+    session.configure(Config(gain=2.0, worth=rule), with_next=True)
+    assert isinstance(session.outcomes([Outcome(True, ["a"], "e2")])[0], InvalidOutcome)  # no weights given
+    assert [made.event.kind for made in session.events()] == ["config", "put", "config", "outcome"]
+    assert session.state.worth.rule == WorthRule()
 
 
 def test_rules_may_change_and_the_change_is_logged():

@@ -122,7 +122,9 @@ def test_an_error_stores_nothing(database):
         session = Session(CONFIG, store.session("s"))
         with pytest.raises(InvalidInstance):
             session.turn([item("a"), item("a")], 10)
+        assert isinstance(session.outcomes([Outcome(True, ["nobody"], "x")])[0], InvalidOutcome)
         assert Session(log=store.session("s")).state.number == 0
+        assert store.sessions() == []
         run(session, 10)
         before = session.state.digest
         with pytest.raises(InvalidOutcome):

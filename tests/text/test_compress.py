@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
 
@@ -26,6 +27,12 @@ ZH = (
     "我昨天去了杭州。西湖的龙井茶很好喝！“你喜欢龙井茶吗？”她问道。"
     "明天我们去灵隐寺，然后坐高铁回上海。西湖很美。"
 )
+
+
+texts_that_repeat = st.lists(
+    st.sampled_from(["Rome. ", "The plan is to go to Rome. ", "Anna comes, too. ", "西湖很美。", "龙井茶\n"]),
+    max_size=30,
+).map("".join)
 
 
 def texts_of(*texts: str) -> StreamingIdf:
@@ -187,6 +194,26 @@ def test_a_function_of_the_users_is_a_compressor() -> None:
     assert set(ladder) == {"summary", "abstraction", "keywords"}
 
 
+@given(texts_that_repeat, st.sampled_from([len, lambda part: len(part.encode())]))
+def test_every_level_is_shorter_than_the_richer_ones_or_absent(
+    text: str, length: Callable[[str], int]
+) -> None:
+    made = compressors(texts_of(text), length)
+    assert list(made) == ["summary", "abstraction", "keywords"]
+    sizes = [length(text), *(length(kept) for make in made.values() if (kept := make(text)))]
+    assert sizes == sorted(set(sizes), reverse=True)
+
+
+def test_a_short_text_has_as_few_keywords_as_leave_them_the_shortest() -> None:
+    made = compressors(texts_of(TALK))
+    abstraction, keywords = made["abstraction"](TALK), made["keywords"](TALK)
+    whole = TfIdfKeywords(12, texts_of(TALK))(TALK)
+    assert whole.startswith(f"{keywords}, ")
+    more = whole.split(", ")[keywords.count(", ") + 1]
+    assert len(keywords) < len(abstraction) <= len(f"{keywords}, {more}")
+    assert made["keywords"]("Yes") == made["keywords"]("rome") == ""
+
+
 def test_the_same_text_gives_the_same_levels_in_every_process() -> None:
     code = (
         "from memopt.text.compress import *\nfrom memopt.text.idf import *\nimport sys\n"
@@ -233,4 +260,5 @@ def test_real_dialogues_in_two_languages_shrink_to_their_shares(shared: Path) ->
             )
             assert 0 < len(summary) <= 0.2 * len(day)
             assert len(abstraction) <= 0.1 * len(day)
-            assert 1 <= keywords.count(", ") <= 11
+            assert keywords.count(", ") <= 11
+            assert 0 < len(keywords) < min(len(text) for text in (summary, abstraction, day) if text)

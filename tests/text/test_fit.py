@@ -17,7 +17,7 @@ from memopt.session.errors import InfeasibleTurn
 from memopt.session.replay import replay
 from memopt.session.session import Session
 from memopt.text.errors import OtherChat
-from memopt.text.fit import Fitted, fit
+from memopt.text.fit import JOINTS, Fitted, fit
 from memopt.text.render import count_whole
 from memopt.text.tokens import Bytes, Remembering, TokenCounter
 
@@ -122,9 +122,10 @@ def test_a_budget_that_is_none_is_refused(budget: Any) -> None:
 
 
 def test_reserved_parts_are_subtracted() -> None:
-    fitted = fit(CHAT, {"window": 1_000, "reserved": {"tools": 700}})
-    assert fitted.report.budget == 300
-    assert fitted.report.tokens_after <= 300
+    for name in ("tools", JOINTS):
+        fitted = fit(CHAT, {"window": 1_000, "reserved": {name: 700}})
+        assert fitted.report.budget == 300
+        assert (fitted.report.tokens_after <= 300, fitted.report.rounds) == (True, 1)
 
 
 def test_an_empty_chat_sends_nothing() -> None:

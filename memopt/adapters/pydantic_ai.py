@@ -1,0 +1,126 @@
+"""pydantic-ai: a capability, so that what an agent's model is sent is never over the budget.
+
+::
+
+    Agent(model, capabilities=[FitHistory(8000, "o200k")])
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from anyio import to_thread
+from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.messages import ModelMessage
+from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+from pydantic_ai.tools import RunContext
+
+from memopt.adapters.pydantic_ai_history import History
+from memopt.adapters.unseen import favoring, unseen
+from memopt.instance import Instance, Window
+from memopt.session.session import Session
+from memopt.text.content import COSTS
+from memopt.text.fit import Budget, Fitted, fit
+from memopt.text.ladders import Ladders, default_ladders
+from memopt.text.render import count_whole
+from memopt.text.tokens import TokenCounter, counter
+from memopt.text.utility import Utility
+
+Sessions = Session | Callable[[RunContext[Any]], Session]
+"""A session, or what returns that of a run, by ``ctx.conversation_id`` or the dependencies."""
+
+
+class FitHistory(AbstractCapability[Any]):
+    """Fits the history before each request to the model; the history of the run stays complete.
+
+    It is a processor of histories, too, for ``ProcessHistory(FitHistory(...))``: then the run goes on
+    with what was left, and the schemas of tools are not counted.
+
+    The budget holds for the whole request, counted by the tokenizer: instructions and the schemas of
+    tools and output (as JSON) are reserved, the messages get the rest. Name the reply yourself:
+    ``budget={"window": 8000, "reserved": {"reply": 1024}}``; a part that you name ``instructions`` or
+    ``tools`` has the size you say in place of the counted one.
+
+    A response is sent with the results of all its calls or not at all. Pinned are the newest question,
+    system prompts, and what pydantic-ai itself reads again. Results that the model has not seen yet
+    shrink after everything else. A message that stays as it is is the very object it was; one that
+    shrank is a copy. Reasoning, failures and files never shrink, nor does what comes with them.
+
+    Parameters
+    ----------
+    budget, tokenizer, utility, ladders, costs
+        See `memopt.text.fit.fit`; files cost ``image_url``, ``input_audio``, ``video`` or ``document``.
+    session
+        See `Sessions`; None = every request by itself. A step of a run is a turn, however often it is tried.
+    on_fit
+        Told of every fit, from the thread it is made in: ``fitted.report`` has tokens, levels and price.
+
+    Raises
+    ------
+    InfeasibleTurn
+        By a request whose pinned messages need more than what is left of the budget.
+    InvalidInstance
+        When the reserved parts alone need more than the budget; by a wrong budget or message.
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        tokenizer: str | Callable[[str], int] | TokenCounter = "bytes",
+        session: Sessions | None = None,
+        utility: Utility | None = None,
+        *,
+        ladders: Ladders = default_ladders,
+        costs: Mapping[str, int] = COSTS,
+        on_fit: Callable[[Fitted], None] | None = None,
+    ) -> None:
+        asked = Instance.model_validate({"budget": budget, "items": []}).budget
+        self._window = Window(window=asked) if isinstance(asked, int) else asked
+        self._counter = counter(tokenizer)
+        self._session, self._utility, self._on_fit = session, utility, on_fit
+        self._ladders, self._costs = ladders, costs
+
+    async def prepare_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Send what fits; a thread finds it, other tasks go on."""
+        tools = _tools(request_context.model_request_parameters)
+        messages = await to_thread.run_sync(self._fitted, ctx, request_context.messages, tools)
+        return replace(request_context, messages=messages)
+
+    def __call__(self, ctx: RunContext[Any], messages: list[ModelMessage]) -> list[ModelMessage]:
+        """Return what fits of a history."""
+        return self._fitted(ctx, messages, "")
+
+    def _fitted(self, ctx: RunContext[Any], messages: list[ModelMessage], tools: str) -> list[ModelMessage]:
+        history = History(messages)
+        session = self._session(ctx) if callable(self._session) else self._session
+        fitted = fit(
+            history.chat, self._left(messages, tools), self._counter, session,
+            favoring(unseen(history.chat), self._utility), ladders=self._ladders, pinned=history.pinned,
+            costs=self._costs, event_id=f"{ctx.run_id}.{ctx.run_step}",
+        )  # fmt: skip
+        if self._on_fit is not None:
+            self._on_fit(fitted)
+        return history.left(fitted.messages)
+
+    def _left(self, messages: list[ModelMessage], tools: str) -> Window:
+        """Return the budget with all that is sent beside the messages among its reserved parts."""
+        told = [text for each in messages if (text := getattr(each, "instructions", None))]
+        system = [{"role": "system", "content": text} for text in told[-1:]]
+        counted = {
+            "instructions": count_whole(system, self._counter, self._costs),
+            "tools": self._counter.count(tools),
+        }
+        return self._window.model_copy(update={"reserved": {**counted, **self._window.reserved}})
+
+
+def _tools(asked: ModelRequestParameters) -> str:
+    """Return the schemas of a request as JSON, that of its output included; or nothing."""
+    shown = [[tool.name, tool.description, tool.parameters_json_schema] for tool in asked.tool_defs.values()]
+    if (output := asked.output_object) is not None:
+        shown.append([output.name or "", output.description, output.json_schema])
+    return json.dumps(shown, ensure_ascii=False, default=str) if shown else ""

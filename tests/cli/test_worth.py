@@ -1,0 +1,74 @@
+"""`memopt worth`: what is known, and what governance makes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from session_inputs import lines, told
+
+
+def test_worth(run: Any, begun: list[str]) -> None:
+    found = told(run("worth", *begun, "--json"))
+    assert [memory["memory"] for memory in found["memories"]] == ["a", "p"]
+    first, second = found["memories"]
+    assert (first["plus"], first["minus"], first["ratio"], first["lift"]) == (1.0, 0.0, 1.0, 1.0)
+    assert (first["label"], first["state"]) == ("uncertain", "normal")
+    assert (second["ratio"], second["lift"], second["retrievals"]) == (0.5, None, 0)
+    assert "uncertain" in run("worth", *begun).stdout
+
+
+def episodes(counts: dict[str, tuple[int, int]]) -> bytes:
+    """Return outcomes in which each memory alone won and lost so often."""
+    return lines(
+        [
+            {"id": f"{name} {number}", "success": number < won, "retrieved": [name]}
+            for name, (won, lost) in counts.items()
+            for number in range(won + lost)
+        ]
+    )
+
+
+def test_worth_says_what_governance_would_do(run: Any, db: list[str]) -> None:
+    run("put", "-", *db, data={"bad": "x", "good": "y"})
+    assert run("outcome", "-", *db, data=episodes({"bad": (0, 40), "good": (40, 0)})).exit_code == 0
+    found = told(run("worth", *db, "--json"))
+    assert found["mode"] == "observe"
+    assert [memory["state"] for memory in found["memories"]] == ["suppressed", "normal"]
+    assert "association only" in found["memories"][0]["reason"]
+    text = run("worth", *db).stdout
+    assert "'bad' would be suppressed: its worth of 0.00 (0.00 to 0.09) lies below 0.40" in text
+
+
+@pytest.mark.parametrize(
+    ("counts", "why"),
+    [
+        ({"dull": (6, 14), "good": (30, 0)}, "below 0.40"),
+        ({"dull": (10, 40), "poor": (2, 58)}, "below the base rate 0.11"),
+        ({"dull": (6, 14), "poor": (1, 49)}, "below 0.40 and the base rate 0.10"),
+    ],
+)
+def test_a_low_memory_that_is_not_suppressed_says_why(
+    counts: dict[str, tuple[int, int]], why: str, run: Any, db: list[str]
+) -> None:
+    run("put", "-", *db, data=dict.fromkeys(counts, "x"))
+    assert run("outcome", "-", *db, data=episodes(counts)).exit_code == 0
+    dull = told(run("worth", *db, "--json"))["memories"][0]
+    assert (dull["label"], dull["state"]) == ("low", "normal")
+    assert dull["reason"].endswith(f"does not lie wholly {why}")
+    assert f"'dull' is low, not suppressed: {dull['reason']}" in run("worth", *db).stdout
+
+
+def test_the_table_stands_on_80_columns(run_process: Any, tmp_path: Path) -> None:
+    db = ["--db", tmp_path / "memory.db"]
+    names = ("a-memory-of-18-ch", "another")
+    assert run_process("put", "-", *db, data=json.dumps(dict.fromkeys(names, "x")).encode()).returncode == 0
+    both = [{"id": str(number), "success": number < 20, "retrieved": names} for number in range(41)]
+    assert run_process("outcome", "-", *db, data=lines(both)).returncode == 0
+    text = run_process("worth", *db, COLUMNS="80", PYTHONIOENCODING="utf-8").stdout.decode()
+    header = text.splitlines()[1]
+    assert header.replace("┃", " ").split() == ["memory", "class", "won", "lost", "ratio", "interval", "lift"]
+    assert names[0] in text.splitlines()[3]
+    assert f"'another' is retrieved with '{names[0]}': confounded" in text
