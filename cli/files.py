@@ -58,19 +58,21 @@ def writing(path: str, force: bool | None) -> Iterator[BinaryIO]:
     _refuse_unless_free(path, target, force)
     name = f".memopt-{os.getpid()}-{next(_numbers)}.part"
     temporary = os.path.join(os.path.dirname(target), name)
-    with _said_of(path):
-        opened = open(temporary, "xb")  # noqa: SIM115  # closed below; only its opening is judged here
-    with opened as file:
-        try:
+    opened = None
+    try:
+        with _said_of(path):
+            opened = open(temporary, "xb")  # noqa: SIM115  # closed below; only its opening is judged here
+        with opened as file:
             yield file
             with _said_of(path):
                 file.flush()
                 _refuse_unless_free(path, target, force)
                 os.replace(temporary, target)
-        except BaseException:
+    except BaseException as error:
+        if opened is not None or not isinstance(error, OSError):  # a signal may come as soon as it is there
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
-            raise
+        raise
 
 
 @contextlib.contextmanager

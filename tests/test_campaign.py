@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memopt import solvers, verify
+from memopt import campaign, solvers, verify
 from memopt.campaign import MOST_ITEMS, Drawn, Given, draw, verify_task, verify_tasks
 from memopt.families import FAMILIES, generate
 from memopt.instance import Instance
@@ -120,3 +120,16 @@ def test_a_thousand_random_instances_without_a_difference() -> None:
     found = rows((task for task in draw(1000, FAMILIES, 500) if task.items <= 10), jobs=2)
     assert {row.verdict for row in found} == {"equal", "unproven", "infeasible"}
     assert {row.group for row in found if row.verdict == "unproven"} == {"huge-weights"}
+
+
+def test_the_solver_is_compiled_ahead_only_of_what_may_be_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    monkeypatch.setattr(campaign.jit, "prepare", lambda: compiled.append("once"))
+    small = list(draw(len(FAMILIES) * 21, FAMILIES, 1))
+    assert list(campaign._compiled_for(small)) == small
+    assert compiled == []
+    large = generate("memory-like", 130, 1)
+    assert sum(len(item.levels) for item in large.items) > campaign.jit.PLAIN_OPTIONS
+    text = large.model_dump_json(exclude_defaults=True).encode()
+    list(campaign._compiled_for([*small[:3], Given("x", "x", None, text)]))
+    assert compiled == ["once"]

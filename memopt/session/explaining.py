@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from memopt.allocation import Allocation
-from memopt.columns import DELETE
-from memopt.compile import compile
 from memopt.errors import Fault, InvalidInstance, as_read
 from memopt.explanation import Explanation
 from memopt.session import offer
@@ -12,11 +9,13 @@ from memopt.session.config import Config
 from memopt.session.events import OutcomeEvent, TurnEvent
 from memopt.session.session import Session
 from memopt.session.state import Exposure, State, apply
-from memopt.session.turn import _admitted, _capped, _governed, _in_order, _solved, declare
+from memopt.session.turn import declare, solved
 
 
 def explain_turn(session: Session, item: str, turn: str | None = None) -> Explanation:
     """Explain the level that an item was given in a turn.
+
+    With a cache price, alternatives leave the same leading part unchanged as the turn did.
 
     Parameters
     ----------
@@ -33,7 +32,8 @@ def explain_turn(session: Session, item: str, turn: str | None = None) -> Explan
         When the item was no candidate.
     """
     state, event = _before(session, turn)
-    return _allocation(state, event).explain(item)
+    offered = declare(state, offer.read(event.candidates), event.candidates["budget"])
+    return solved(state, offered).allocation.explain(item)
 
 
 def _before(session: Session, turn: str | None) -> tuple[State, TurnEvent]:
@@ -50,14 +50,3 @@ def _before(session: Session, turn: str | None) -> tuple[State, TurnEvent]:
         named = event.turn if isinstance(event, OutcomeEvent) else None
         state = apply(state, event, digest, None if named is None else exposures[named])
     return state, wanted
-
-
-def _allocation(state: State, event: TurnEvent) -> Allocation:
-    offered = declare(state, offer.read(event.candidates), event.candidates["budget"])
-    rank = {level: index for index, level in enumerate((*state.config.ladder, DELETE))}
-    pinned = {item.id for item in offered.items if item.pinned}
-    governor, _, assigned = _governed(state, offered.items, pinned)
-    caps = {item: governor.cap(assignment) for item, assignment in assigned.items()}
-    items = tuple(_capped(item, _admitted(state, item), caps.get(item.id), rank) for item in offered.items)
-    compiled = compile(offered.model_copy(update={"items": items}))
-    return _solved(state, compiled, [item.id for item in _in_order(items)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memopt import tracing
@@ -44,18 +44,31 @@ def declare(state: State, candidates: Iterable[Item | Mapping[str, Any]], budget
     )
 
 
-def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
-    """Return the event of a turn.
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A turn solved: what was offered, what of it may be held, and the level each item is given.
 
-    Raises
-    ------
-    InvalidInstance
-        When a pinned item has no level left that it may hold.
-    InfeasibleTurn
-        When what must stay needs more than the budget.
+    Attributes
+    ----------
+    items, admissions
+        The candidates as capped, and what the ledger says of each.
+    transitions, assignments
+        What governance changed, and what it does with each candidate.
+    compiled, allocation
+        The problem that was solved, and its answer.
     """
-    queue = state.queue
-    rank = {level: index for index, level in enumerate((*state.config.ladder, DELETE))}
+
+    items: tuple[Item, ...]
+    admissions: list[Admission]
+    transitions: list[Transition]
+    assignments: dict[str, Assignment]
+    compiled: Compiled
+    allocation: Allocation
+
+
+def solved(state: State, offered: Instance) -> Solved:
+    """Solve a turn; raises as `decide` does."""
+    rank = _ranks(state)
     pinned = {item.id for item in offered.items if item.pinned}
     governor, transitions, assignments = _governed(state, offered.items, pinned)
     caps = {item: governor.cap(assigned) for item, assigned in assignments.items()}
@@ -66,14 +79,34 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
     )
     _refuse_stuck_pins(items, rank)
     compiled = compile(offered.model_copy(update={"items": items}))
-    allocation = _solved(state, compiled, [item.id for item in _in_order(items)])
+    allocation = _allocation(state, compiled, [item.id for item in _in_order(items)])
+    return Solved(items, admissions, transitions, assignments, compiled, allocation)
+
+
+def _ranks(state: State) -> dict[str, int]:
+    return {level: index for index, level in enumerate((*state.config.ladder, DELETE))}
+
+
+def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
+    """Return the event of a turn.
+
+    Raises
+    ------
+    InvalidInstance
+        When a pinned item has no level left that it may hold.
+    InfeasibleTurn
+        When what must stay needs more than the budget.
+    """
+    queue, rank = state.queue, _ranks(state)
+    made = solved(state, offered)
+    items, admissions, allocation = made.items, made.admissions, made.allocation
     choices = allocation.choices
     context = [item for item in _in_order(items) if choices[item.id] != DELETE]
     sizes = {item.id: _tokens(item, choices[item.id]) for item in context}
     prefix, changed = _compared(state, choices, sizes)
     result = allocation.to_dict()
     del result["seconds"]
-    least = least_tokens(compiled.program) if pinned else 0
+    least = least_tokens(made.compiled.program) if any(item.pinned for item in items) else 0
     optimal = allocation.status == "optimal"
     after = queue.after(
         result["tokens"],
@@ -89,8 +122,8 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
         pressure=queue.to_dict()["pressure"],
         next_pressure=after.to_dict()["pressure"],
         candidates=offer.written(offered),
-        assignments={item: [a.arm, a.shown, a.withheld] for item, a in assignments.items()},
-        transitions=[[t.memory, t.before, t.after, t.reason, t.causal] for t in transitions],
+        assignments={item: [a.arm, a.shown, a.withheld] for item, a in made.assignments.items()},
+        transitions=[[t.memory, t.before, t.after, t.reason, t.causal] for t in made.transitions],
         refused=[
             [item.id, level, tokens]
             for item, admission in zip(items, admissions, strict=True)
@@ -184,7 +217,7 @@ def _levels_left(item: Item, rank: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _solved(state: State, compiled: Compiled, order: Sequence[str]) -> Allocation:
+def _allocation(state: State, compiled: Compiled, order: Sequence[str]) -> Allocation:
     config = state.config
     with tracing.span() as tell:
         if config.cache_price:

@@ -111,3 +111,16 @@ def test_size_is_known_for_regular_files_only(tmp_path: Path) -> None:
     assert files.size(str(tmp_path)) is None
     assert files.size(files.STANDARD) is None
     assert files.size(str(tmp_path / "none")) is None
+
+
+def test_a_signal_as_soon_as_the_file_is_there_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opening(name: str, mode: str) -> None:
+        open(name, mode).close()
+        raise SystemExit(143)  # what SIGTERM becomes
+
+    monkeypatch.setattr(files, "open", opening, raising=False)
+    with pytest.raises(SystemExit), files.writing(str(tmp_path / "out"), force=False):
+        pass
+    assert list(tmp_path.iterdir()) == []
