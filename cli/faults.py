@@ -57,3 +57,12 @@ def infeasible_lines(allocation: Allocation) -> Iterator[str]:
         yield f"  budget: {allocation.budget:,}"
         yield f"  shortfall: {allocation.shortfall:,}"
     yield f"  pinned: {', '.join(map(repr, allocation.pinned))}"
+
+
+def report_infeasible(allocation: Allocation, as_json: bool) -> NoReturn:
+    """Say why there is no allocation, as sentences or as the result object, and end with that status."""
+    if as_json:
+        emit(json_bytes(allocation.to_dict()))
+    else:
+        say(*infeasible_lines(allocation))
+    raise typer.Exit(Exit.INFEASIBLE) from None

@@ -12,10 +12,9 @@ from memopt.text.fit import Fitted
 from memopt.text.fit import fit as fit_chat
 
 from . import files
-from .faults import infeasible_lines, report_invalid
-from .output import emit, json_bytes, say, say_text
+from .faults import report_infeasible, report_invalid
+from .output import emit, json_bytes, say_text
 from .sessions import DEFAULT, AsJson, ConfigFile, EventId, Gain, SessionName, asked, tell
-from .status import Exit
 from .tables import figures, table
 from .tokenizer import Tokenizer
 
@@ -84,11 +83,7 @@ def fit(
     except InvalidInstance as error:
         report_invalid(file, error, as_json)
     except InfeasibleTurn as error:
-        if as_json:
-            emit(json_bytes(error.allocation.to_dict()))
-        else:
-            say(*infeasible_lines(error.allocation))
-        raise typer.Exit(Exit.INFEASIBLE) from None
+        report_infeasible(error.allocation, as_json)
     if as_json:
         emit(json_bytes(_document(fitted)))
         return

@@ -14,10 +14,9 @@ from memopt.explain import Explanation
 from memopt.jsontext import parse
 
 from . import files
-from .faults import infeasible_lines, report_invalid
+from .faults import report_infeasible, report_invalid
 from .options import SolverName, TimeLimit, make_solver
-from .output import emit, emit_text, json_bytes, say
-from .status import Exit
+from .output import emit, emit_text, json_bytes
 
 
 def solve(
@@ -50,18 +49,15 @@ def solve(
         allocation = memopt.solve(instance, chosen, time_limit)
     except InvalidInstance as error:
         report_invalid(file, error, as_json)
-    feasible = allocation.status != "infeasible"
-    explanation = allocation.explain(explain) if explain is not None and feasible else None
+    if allocation.status == "infeasible":
+        report_infeasible(allocation, as_json)
+    explanation = None if explain is None else allocation.explain(explain)
     if as_json:
-        emit(json_bytes(_result(allocation, explain, explanation)))
-    elif feasible:
-        from .render import rendered  # tables are not loaded where nobody sees one
+        emit(json_bytes(_result(allocation, explanation)))
+        return
+    from .render import rendered  # tables are not loaded where nobody sees one
 
-        emit_text(rendered(instance, allocation, explanation))
-    else:
-        say(*infeasible_lines(allocation))
-    if not feasible:
-        raise typer.Exit(Exit.INFEASIBLE)
+    emit_text(rendered(instance, allocation, explanation))
 
 
 def _overridden(declared: Any, **given: str | None) -> Any:
@@ -79,8 +75,6 @@ def _value(text: str) -> Any:
         return text
 
 
-def _result(allocation: Allocation, asked: str | None, explanation: Explanation | None) -> dict[str, Any]:
-    result = allocation.to_dict()
-    if asked is not None:
-        result["explain"] = explanation and explanation.to_dict()
-    return result
+def _result(allocation: Allocation, explanation: Explanation | None) -> dict[str, Any]:
+    explained = {} if explanation is None else {"explain": explanation.to_dict()}
+    return allocation.to_dict() | explained

@@ -14,7 +14,7 @@ from memopt.jsontext import parse
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
 
-from .faults import infeasible_lines, report_invalid
+from .faults import report_infeasible, report_invalid
 from .files import read
 from .output import emit, emit_text, json_bytes, say
 from .sessions import (
@@ -32,7 +32,6 @@ from .sessions import (
     told_twice,
     turn_result,
 )
-from .status import Exit
 from .tables import figures
 
 
@@ -57,11 +56,7 @@ def turn(
     except InvalidInstance as error:
         report_invalid(file, error, as_json)
     except InfeasibleTurn as error:
-        if as_json:
-            emit(json_bytes(error.allocation.to_dict()))
-        else:
-            say(*infeasible_lines(error.allocation))
-        raise typer.Exit(Exit.INFEASIBLE) from None
+        report_infeasible(error.allocation, as_json)
     if as_json:
         emit(json_bytes(turn_result(recorded)))
         return
