@@ -1,4 +1,4 @@
-"""A LangChain agent whose requests stay under 900 tokens, whatever its tools print; no network.
+"""A LangChain agent whose requests stay under 1,600 tokens, whatever its tools print; no network.
 
 Run: python examples/langchain_agent.py (needs ``memopt[langchain]``)
 """
@@ -15,7 +15,7 @@ from langchain_core.tools import tool
 from memopt.adapters.langchain import MemoptMiddleware
 from memopt.text.fit import Fitted
 
-BUDGET = 900
+BUDGET = 1_600
 
 
 class FakeModel(FakeMessagesListChatModel):

@@ -11,7 +11,7 @@ from llama_index.core.chat_engine import SimpleChatEngine
 from llama_index.core.llms import MockLLM
 from llama_index.core.memory import Memory
 
-from memopt.adapters.llamaindex import MemoptMemoryBlock
+from memopt.adapters.llamaindex import MemoptMemoryBlock, Recalled
 
 QUESTIONS = [
     "My name is Ada Berger, and I am allergic to walnuts. Please remember that for the trip to Sils.",
@@ -27,12 +27,13 @@ async def main() -> None:
     """Ask all questions, then show what the memory gives."""
     block = MemoptMemoryBlock(budget=60)
     memory = Memory.from_defaults(
-        session_id="ada", token_limit=120, token_flush_size=40, memory_blocks=[block]
+        session_id="ada", token_limit=170, token_flush_size=40, memory_blocks=[block]
     )
-    engine = SimpleChatEngine.from_defaults(llm=MockLLM(max_tokens=12), memory=memory)
+    engine = SimpleChatEngine.from_defaults(llm=MockLLM(max_tokens=10), memory=memory)
     for question in QUESTIONS:
         await engine.achat(question)
     recalled = await block.aget(session_id="ada")
+    assert isinstance(recalled, Recalled)
     print(f"recalled: {recalled.report.tokens_before} -> {recalled.report.tokens_after} tokens")
     for message in await memory.aget():
         print(f"{message.role.value:9} {message.content}")

@@ -25,7 +25,7 @@ def chat_dict(message: BaseMessage) -> dict[str, Any]:
     ``image_url``, ``input_audio``, ``video`` or ``file``. Whatever else ``additional_kwargs`` holds is
     counted: some providers are sent it.
     """
-    bare = message.model_copy(update={"content": ""})
+    bare = message if isinstance(message.content, str) else message.model_copy(update={"content": ""})
     (made,) = convert_to_openai_messages([bare], include_id=True)
     # Providers are sent invalid calls, too, each with the result that says so.
     invalid = [_call(call) for call in getattr(message, "invalid_tool_calls", ()) if call.get("id")]

@@ -33,7 +33,8 @@ class RecencyIdfRole:
     """The default utility: role weight x recency x idf mass, times the share of the mass a level tells.
 
     ``utility = roles[role] * age ** -decay * (1 + mass) * share * step ** rung``, with age 1 for the newest
-    message and rung 0 for its richest level.
+    message and for the first of a user, which says what the chat is about and does not age, and rung 0
+    for its richest level.
     The chance that something said is needed again falls as a power of the time since, with an exponent
     near 0.5 (Anderson and Schooler 1991); an exponential would leave nothing to choose by between
     old messages. The 1 keeps "yes" from being worth nothing; the step keeps a chat that fits as it is:
@@ -56,8 +57,10 @@ class RecencyIdfRole:
     def __call__(self, ladders: Sequence[Ladder]) -> list[dict[str, float]]:
         """Return the utilities of a chat, one message after the other."""
         worths = []
-        for age, ladder in zip(range(len(ladders), 0, -1), ladders, strict=True):
-            whole = self.roles[ladder.message.role] * float(age) ** -self.decay * (1.0 + ladder.mass)
+        task = next((ladder for ladder in ladders if ladder.message.role == "user"), None)
+        for place, ladder in enumerate(ladders):
+            age = 1.0 if ladder is task else float(len(ladders) - place)
+            whole = self.roles[ladder.message.role] * age**-self.decay * (1.0 + ladder.mass)
             worths.append(
                 {
                     level: whole * share * self.step**rung

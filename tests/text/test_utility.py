@@ -24,7 +24,7 @@ def worths(*chat: tuple[str, str], utility: Utility = DEFAULT) -> list[dict[str,
 def test_it_is_role_times_recency_times_mass_times_share() -> None:
     chat = [("user", LONG), ("tool", LONG), ("assistant", "yes")]
     ladders = Ladders()(read_messages([{"role": role, "content": text} for role, text in chat]))
-    for age, ladder, worth in zip((3, 2, 1), ladders, worths(*chat), strict=True):
+    for age, ladder, worth in zip((1, 2, 1), ladders, worths(*chat), strict=True):
         for rung, (level, share) in enumerate(ladder.shares.items()):
             whole = ROLES[ladder.message.role] * age**-0.5 * (1 + ladder.mass)
             expected = whole * share * 0.9**rung
