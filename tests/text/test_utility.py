@@ -32,8 +32,9 @@ def test_it_is_role_times_recency_times_mass_times_share() -> None:
 
 
 def test_newer_rarer_and_human_is_worth_more() -> None:
-    old, new = worths(("user", "greyhound"), ("user", "greyhound"))[:2]
+    task, old, new = worths(("user", "greyhound"), ("user", "greyhound"), ("user", "greyhound"))
     assert new["raw"] > old["raw"]
+    assert task["raw"] > new["raw"]  # what the chat is about does not age, and it was new when it was said
     person, tool = worths(("user", LONG), ("tool", LONG), utility=RecencyIdfRole(decay=0))
     assert person["raw"] > tool["raw"]
     assert worths(("user", LONG))[0]["raw"] > worths(("user", "yes"))[0]["raw"] > 0
