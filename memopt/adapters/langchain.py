@@ -15,8 +15,7 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langgraph.runtime import Runtime
 
 from memopt.adapters.langchain_messages import chat_dict, tools_text, with_text
-from memopt.adapters.objects import kept, named
-from memopt.adapters.unseen import favoring, newest_question, unseen
+from memopt.adapters.objects import kept, named, newest_question
 from memopt.instance import Instance, Window
 from memopt.session.session import Session
 from memopt.text.content import COSTS
@@ -45,9 +44,9 @@ class MemoptMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
     or ``tools`` has the size you say in place of the counted one.
 
     A tool call is sent with all its results or not at all. The newest question is pinned, and so are
-    system messages and calls that wait for a result. Results that the model has not seen yet shrink
-    after everything else. A message that stays as it is is the very object it was; one that shrank is a
-    copy with another text.
+    system messages and calls that wait for a result. Results that the model has not seen yet are never
+    deleted, and shrink after everything else unless a utility of yours says otherwise. A message that
+    stays as it is is the very object it was; one that shrank is a copy with another text.
 
     Parameters
     ----------
@@ -104,7 +103,7 @@ class MemoptMiddleware(AgentMiddleware[AgentState[Any], Any, Any]):
         chat = named([chat_dict(message) for message in request.messages])
         session = self._session(request.runtime) if callable(self._session) else self._session
         fitted = fit(
-            chat, self._left(request), self._counter, session, favoring(unseen(chat), self._utility),
+            chat, self._left(request), self._counter, session, self._utility,
             ladders=self._ladders, pinned=newest_question(chat), costs=self._costs,
         )  # fmt: skip
         if self._on_fit is not None:

@@ -65,3 +65,8 @@ def kept(
 
 def _digest(given: Mapping[str, Any]) -> str:
     return blake2b(json.dumps(given, default=str).encode(), digest_size=16).hexdigest()
+
+
+def newest_question(chat: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the id of the last message of the user, alone in a list; an empty list when there is none."""
+    return [given["id"] for given in chat if given["role"] == "user"][-1:]

@@ -19,7 +19,6 @@ from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.tools import RunContext
 
 from memopt.adapters.pydantic_ai_history import History
-from memopt.adapters.unseen import favoring, unseen
 from memopt.instance import Instance, Window
 from memopt.session.session import Session
 from memopt.text.content import COSTS
@@ -100,7 +99,7 @@ class FitHistory(AbstractCapability[Any]):
         session = self._session(ctx) if callable(self._session) else self._session
         fitted = fit(
             history.chat, self._left(messages, tools), self._counter, session,
-            favoring(unseen(history.chat), self._utility), ladders=self._ladders, pinned=history.pinned,
+            self._utility, ladders=self._ladders, pinned=history.pinned,
             costs=self._costs, event_id=f"{ctx.run_id}.{ctx.run_step}",
         )  # fmt: skip
         if self._on_fit is not None:

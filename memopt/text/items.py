@@ -15,6 +15,7 @@ from memopt.text.ladders import Ladder, Ladders, default_ladders
 from memopt.text.messages import Message, read_messages
 from memopt.text.render import count_chosen, render, tokens_of
 from memopt.text.tokens import TokenCounter
+from memopt.text.unseen import unseen
 from memopt.text.utility import RecencyIdfRole, Utility
 
 PINNED_ROLES = ("system", "developer")
@@ -40,6 +41,8 @@ class Chat:
         Counted the items' tokens; a budget means nothing without its name.
     costs
         Tokens of parts that are no text.
+    waiting
+        Ids of what has no answer yet and is not pinned as it is.
     """
 
     messages: tuple[Message, ...]
@@ -49,11 +52,12 @@ class Chat:
     ladder: tuple[str, ...]
     counter: TokenCounter
     costs: Mapping[str, int]
+    waiting: frozenset[str]
 
     @property
     def pinned(self) -> tuple[int, ...]:
-        """Indices of the pinned messages."""
-        pinned = {item.id for item in self.items if item.pinned}
+        """Indices of the messages that are pinned as they are."""
+        pinned = {item.id for item in self.items if item.pinned} - self.waiting
         return tuple(message.index for message in self.messages if message.id in pinned)
 
     def render(self, choices: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -102,8 +106,9 @@ def prepare(
     """Return a chat as items.
 
     Pinned as they are: system and developer messages, calls that wait for a result, and what the
-    caller names. Poorer levels replace text content only; a message with tool calls keeps them and
-    their arguments. A level that costs no less than a richer one is not offered.
+    caller names. What has no answer yet (see `unseen`) may shrink and is never deleted. Poorer levels
+    replace text content only; a message with tool calls keeps them and their arguments. A level that
+    costs no less than a richer one is not offered.
 
     Parameters
     ----------
@@ -137,7 +142,9 @@ def prepare(
         for message in messages
         if message.role in PINNED_ROLES or message.index in groups.pending or message.id in pinned
     }
-    sent = ladders([message for message in messages if message.index not in groups.orphans], fixed)
+    heard = [message for message in messages if message.index not in groups.orphans]
+    waiting = {message.id for message in unseen(heard)} - fixed
+    sent = ladders(heard, fixed)
     worths = (utility or RecencyIdfRole())(sent)
     if len(worths) != len(sent):
         raise ValueError(f"the utility answered for {len(worths)} messages of {len(sent)}")
@@ -148,11 +155,12 @@ def prepare(
         levels = dict(_options(ladder, worth, counter))
         texts[message.id] = {level: ladder.texts[level] for level in list(levels)[1:]}
         declared = {
-            "id": message.id, "levels": levels, "order": message.index, "pinned": message.id in fixed,
-            "group": names.get(message.index),
+            "id": message.id, "levels": levels, "order": message.index, "group": names.get(message.index),
+            "pinned": message.id in fixed or message.id in waiting,
+            "min_level": ladders.ladder[-1] if message.id in waiting else None,
         }  # fmt: skip
         items.append(Item.model_validate(declared))  # reads faster than an `Option` made for each level
-    return Chat(messages, groups, tuple(items), texts, ladders.ladder, counter, costs)
+    return Chat(messages, groups, tuple(items), texts, ladders.ladder, counter, costs, frozenset(waiting))
 
 
 def _options(

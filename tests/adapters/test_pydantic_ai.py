@@ -242,11 +242,11 @@ def test_equal_messages_have_different_ids_that_stay_when_others_go() -> None:
 )
 def test_what_must_not_be_changed_is_sent_whole_or_not_at_all(message: Any) -> None:
     call = ModelResponse([ToolCallPart("page", {}, "c1")])
-    question = ModelRequest([UserPromptPart("And now?")])
+    answer, question = ModelResponse([TextPart("Done.")]), ModelRequest([UserPromptPart("And now?")])
     kept = set()
     for budget in range(200, 4_000, 190):
         fits: list[Any] = []
-        asked = [call, message, question] if "c1" in str(message) else [message, question]
+        asked = [call, message, answer, question] if "c1" in str(message) else [message, question]
         fit = FitHistory(budget, O200K, on_fit=fits.append)
         ctx = context("r")
         left = fit(ctx, asked)

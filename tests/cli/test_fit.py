@@ -101,7 +101,7 @@ def test_turns_of_a_session_fall_and_replay(run: Any, tmp_path: Path) -> None:
 def test_pins_that_do_not_fit_are_infeasible_and_no_session_is_begun(run: Any, tmp_path: Path) -> None:
     result = run("fit", "-", "--window", "20", "--json", data=CHAT)
     assert result.exit_code == 3
-    assert json.loads(result.stdout)["pinned"] == ["m0"]
+    assert json.loads(result.stdout)["pinned"] == ["m0", "m3"]
     assert "shortfall" in run("fit", "-", "--window", "20", data=CHAT).output
     db = tmp_path / "memory.db"
     assert run("fit", "-", "--window", "20", "--db", db, data=CHAT).exit_code == 3

@@ -128,6 +128,19 @@ def test_reserved_parts_are_subtracted() -> None:
         assert (fitted.report.tokens_after <= 300, fitted.report.rounds) == (True, 1)
 
 
+def test_what_has_no_answer_yet_shrinks_last_and_is_never_deleted() -> None:
+    result = {"role": "tool", "tool_call_id": "c1", "content": "The hotel has rooms. The lake is cold. " * 8}
+    chat = [*CHAT[:3], result]
+    whole = fit(chat, 10_000).report.tokens_before
+    assert fit(chat, whole - 1).messages[-1] == result
+    fitted = fit(chat, 180)
+    assert fitted.messages[-1]["tool_call_id"] == "c1"
+    assert [fault.code for fault in fitted.report.diagnostics] == ["unseen_shrunk"]
+    with pytest.raises(InfeasibleTurn) as error:
+        fit(chat, 60)
+    assert "m3" in error.value.allocation.pinned
+
+
 def test_an_empty_chat_sends_nothing() -> None:
     fitted = fit([], 0)
     assert (fitted.messages, fitted.report.tokens_after) == ([], 0)

@@ -167,9 +167,10 @@ def test_a_utility_sees_ladders() -> None:
         seen.extend(ladders)
         return [dict.fromkeys(ladder.texts, -1.0) for ladder in ladders]
 
-    ready = prepare([{"role": "user", "content": LONG}], WORDS, utility=mine)
+    chat = [{"role": "user", "content": LONG}, {"role": "assistant", "content": "yes"}]
+    ready = prepare(chat, WORDS, utility=mine)
     assert seen[0].message.content.text == seen[0].texts["raw"] == LONG
-    assert choose(ready, 10_000) == {"m0": "delete"}
+    assert choose(ready, 10_000) == {"m0": "delete", "m1": "delete"}
 
 
 @pytest.mark.parametrize(
@@ -187,6 +188,7 @@ def test_choices_that_cannot_be_sent_are_refused(choices: dict[str, str], says: 
         {"role": "system", "content": "Be."},
         call,
         {"role": "tool", "tool_call_id": "c1", "content": "x"},
+        {"role": "assistant", "content": "yes"},
     ]
     with pytest.raises(ValueError, match=says):
         prepare(chat, WORDS).render(choices)

@@ -83,7 +83,7 @@ def test_the_system_message_is_reserved_outside_of_the_smallest_budget(
     assert least > tau_bench.BUDGETS[0]
     with pytest.raises(InfeasibleTurn) as error:
         fit(chat, tau_bench.BUDGETS[0], "o200k")
-    assert error.value.allocation.pinned == ("m0",)
+    assert "m0" in error.value.allocation.pinned
     window = {"window": 8_000, "reserved": {"reply": 8_000 - least - 500}}
     fitted = fit(chat, window, "o200k")
     assert fitted.messages[0] == system

@@ -32,12 +32,18 @@ def test_it_is_role_times_recency_times_mass_times_share() -> None:
 
 
 def test_newer_rarer_and_human_is_worth_more() -> None:
-    task, old, new = worths(("user", "greyhound"), ("user", "greyhound"), ("user", "greyhound"))
+    answer = ("assistant", "yes")
+    task, old, new, _ = worths(("user", "greyhound"), ("user", "greyhound"), ("user", "greyhound"), answer)
     assert new["raw"] > old["raw"]
     assert task["raw"] > new["raw"]  # what the chat is about does not age, and it was new when it was said
-    person, tool = worths(("user", LONG), ("tool", LONG), utility=RecencyIdfRole(decay=0))
+    person, tool, _ = worths(("user", LONG), ("tool", LONG), answer, utility=RecencyIdfRole(decay=0))
     assert person["raw"] > tool["raw"]
     assert worths(("user", LONG))[0]["raw"] > worths(("user", "yes"))[0]["raw"] > 0
+
+
+def test_what_has_no_answer_yet_is_worth_more_than_everything_else() -> None:
+    *old, question = worths(("user", LONG), ("assistant", LONG), ("user", "yes"))
+    assert question["raw"] > sum(worth["raw"] for worth in old)
 
 
 def test_a_poorer_level_is_never_worth_more() -> None:
