@@ -9,6 +9,7 @@ import typer
 
 from memopt import Allocation
 from memopt.errors import InvalidInstance, InvalidSolution, counted
+from memopt.text.errors import InvalidMessages
 
 from . import files
 from .output import emit, json_bytes, say
@@ -32,12 +33,17 @@ def invalid_result(error: InvalidInstance | InvalidSolution) -> dict[str, Any]:
 
 def invalid_lines(source: str, error: InvalidInstance | InvalidSolution) -> Iterator[str]:
     """Yield every fault with its code and place, a line each."""
-    what = "declares no valid instance" if isinstance(error, InvalidInstance) else "gives no selection"
-    yield f"{source} {what}: {counted(len(error.faults), 'fault')}"
+    yield f"{source} {_missing(error)}: {counted(len(error.faults), 'fault')}"
     for fault in error.faults:
         yield f"  {fault.code}: {fault.message}"
     for warning in error.warnings:
         yield f"  warning, {warning.code}: {warning.message}"
+
+
+def _missing(error: InvalidInstance | InvalidSolution) -> str:
+    if isinstance(error, InvalidMessages):
+        return "holds no chat that can be read"
+    return "declares no valid instance" if isinstance(error, InvalidInstance) else "gives no selection"
 
 
 def report_invalid(file: str, error: InvalidInstance | InvalidSolution, as_json: bool) -> NoReturn:
@@ -45,7 +51,7 @@ def report_invalid(file: str, error: InvalidInstance | InvalidSolution, as_json:
     if as_json:
         emit(json_bytes(invalid_result(error)))
     else:
-        say(*invalid_lines("standard input" if file == files.STANDARD else repr(file), error))
+        say(*invalid_lines(_named(file), error))
     raise typer.Exit(Exit.INVALID) from None
 
 
@@ -57,6 +63,13 @@ def infeasible_lines(allocation: Allocation) -> Iterator[str]:
         yield f"  budget: {allocation.budget:,}"
         yield f"  shortfall: {allocation.shortfall:,}"
     yield f"  pinned: {', '.join(map(repr, allocation.pinned))}"
+
+
+def _named(file: str) -> str:
+    """Return what is called at fault: a file, standard input, or options by their names."""
+    if file == files.STANDARD:
+        return "standard input"
+    return file if file.startswith("--") else repr(file)
 
 
 def report_infeasible(allocation: Allocation, as_json: bool) -> NoReturn:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from memopt.errors import InvalidInstance
+from memopt.instance import Instance
 from memopt.session.errors import InfeasibleTurn
 from memopt.text.fit import Fitted
 from memopt.text.fit import fit as fit_chat
@@ -19,6 +20,8 @@ from .tables import figures, table
 from .tokenizer import Tokenizer
 
 AUTO = "auto"
+_MOST_DIGITS = 18
+"""Of the tokens of a reserved part; no budget that is allowed has more."""
 
 
 def fit(
@@ -66,11 +69,16 @@ def fit(
     """
     budget = {"window": window, "reserved": _reserved(reserve)}
     given = {"--id": event, "--config": config, "--gain": gain, "--cache-price": cache_price}
+    given["--session"] = None if session == DEFAULT else session
+    needless = [name for name, value in given.items() if value is not None]
+    if db is None and needless:
+        raise typer.BadParameter(f"{needless[0]} is of a session: give --db, too")
+    try:
+        Instance.model_validate({"budget": budget, "items": []})
+    except InvalidInstance as error:
+        report_invalid("--window and --reserve", error, as_json)
     try:
         if db is None:
-            needless = [name for name, value in given.items() if value is not None]
-            if needless:
-                raise typer.BadParameter(f"{needless[0]} is of a session: give --db, too")
             fitted = fit_chat(files.read(file), budget, tokenizer)
         else:
             chat = files.read(file)
@@ -100,7 +108,7 @@ def _reserved(parts: str | None) -> dict[str, int]:
             raise typer.BadParameter(f"--reserve names {name!r} twice")
         if tokens == AUTO and name == "system":
             continue
-        if not (name and tokens.isascii() and tokens.isdecimal()):
+        if not (name and tokens.isascii() and tokens.isdecimal() and len(tokens) <= _MOST_DIGITS):
             raise typer.BadParameter(f"--reserve has parts like reply=1024 or system=auto, read {part!r}")
         reserved[name] = int(tokens)
     return reserved

@@ -46,13 +46,14 @@ class WrongCount(MemoptError):
 
 
 class OtherChat(MemoptError):
-    """The turn of that id was recorded for another chat; nothing was changed."""
+    """The turn of that id was recorded for something else; nothing was changed."""
 
     code = "other_chat"
 
     def __init__(self, event_id: str) -> None:
         self.event_id = event_id
-        super().__init__(f"the turn {event_id!r} was recorded before, for other messages than these")
+        what = "for other messages than these, by another tokenizer, or for a larger budget"
+        super().__init__(f"the turn {event_id!r} was recorded before {what}: nothing is changed")
 
 
 class InvalidUsage(MemoptError):

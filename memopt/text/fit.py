@@ -18,10 +18,13 @@ from memopt.text.content import COSTS
 from memopt.text.errors import OtherChat
 from memopt.text.items import Chat, prepare
 from memopt.text.ladders import Ladders, default_ladders
+from memopt.text.messages import Message
 from memopt.text.render import REPLY_TOKENS, count_whole, tokens_of
 from memopt.text.tokens import TokenCounter, counter
 from memopt.text.utility import Utility
 
+_LOOKED_AT = 3
+"""Messages that are compared with the archive: short ones may be equal by chance."""
 JOINTS = "joints"
 """Names what is held back of the budget, since texts can cost more together than in parts."""
 
@@ -80,7 +83,8 @@ class Report:
         Tokens of the leading messages that are sent as they were in the last turn, added up; None
         without a session.
     diagnostics
-        What is odd about the chat, each with the index of its message; see `groups.Groups`.
+        What is odd about the chat, each with the index of its message; see `groups.Groups`. In a
+        session also ``other_text``: a message is not the one that was known by its id.
     recorded_before
         Whether the turn had been recorded under its id before, and was not taken again.
     """
@@ -171,7 +175,7 @@ def fit(
     InfeasibleTurn
         When what is pinned needs more than the budget. A session is as it was.
     OtherChat
-        When the turn was recorded before for another chat.
+        When the turn was recorded before for another chat, by another tokenizer or for a larger budget.
     TokenizerUnavailable, UnknownTokenizer, WrongCount
         See `tokens.counter`.
     """
@@ -182,18 +186,40 @@ def fit(
     recorded = session.turn(chat.items, whole.budget, event_id, whole.tightened)
     event = recorded.event
     assert isinstance(event, TurnEvent)
-    if not recorded.new and event.choices.keys() != {item.id for item in chat.items}:
+    if not recorded.new and (not recorded.same or whole.over(event.choices, event.tokens)):
         raise OtherChat(event.id)
-    _archive(session, chat)
-    return whole.fitted(event.result, event.prefix_tokens_kept, recorded_before=not recorded.new)
+    other = _archive(session, chat)
+    return whole.fitted(event.result, event.prefix_tokens_kept, not recorded.new, other)
 
 
-def _archive(session: Session, chat: Chat) -> None:
-    """Put the texts of new messages into the archive, which a refresh makes levels from."""
+def _archive(session: Session, chat: Chat) -> tuple[Fault, ...]:
+    """Put the texts of new messages into the archive, which a refresh makes levels from.
+
+    Returns
+    -------
+    tuple of Fault
+        ``other_text`` where a message known by its id is another one now. Only the last of the known
+        ones are looked at: where the head of a history is cut off, positions shift up to the end.
+    """
     known = session.state.originals
     new = [message for message in chat.messages if message.id not in known]
+    last = [message for message in chat.messages if message.id in known][-_LOOKED_AT:]
     if new:
-        session.put({message.id: message.content.text or message.text() for message in new})
+        session.put({message.id: _original(message) for message in new})
+    texts = session.originals([message.id for message in last])
+    return tuple(_other_text(message) for message in last if texts[message.id] != _original(message))
+
+
+def _original(message: Message) -> str:
+    return message.content.text or message.text()
+
+
+def _other_text(message: Message) -> Fault:
+    reason = (
+        f"message {message.index} has another text than the one known as {message.id!r}, whose level it "
+        "has to keep; give messages ids of their own"
+    )
+    return Fault("other_text", reason, message.id, None, "id", message.index)
 
 
 class _Whole:
@@ -235,17 +261,24 @@ class _Whole:
         excess = self._counted - self.limit
         if excess <= 0:
             return False
-        unused = self.budget.budget - tokens
-        self._held_back += unused + (excess << (self.rounds - 1))
+        kept = tokens - (excess << (self.rounds - 1))
+        if kept < 0:  # parts held since a turn with another tokenizer say too little: in proportion then
+            kept = tokens * self.limit // self._counted >> (self.rounds - 1)
+        self._held_back += self.budget.budget - kept
         self.rounds += 1
         return True
 
     def fitted(
-        self, result: Mapping[str, Any], prefix: int | None = None, recorded_before: bool = False
+        self,
+        result: Mapping[str, Any],
+        prefix: int | None = None,
+        recorded_before: bool = False,
+        other: tuple[Fault, ...] = (),
     ) -> Fitted:
         """Return the messages of a result."""
         chat, choices = self._chat, result["choices"]
         counted = chat.count(choices) if self._counted is None else self._counted
+        rows = tuple(_rows(chat, choices))
         report = Report(
             tokenizer=chat.counter.name,
             budget=self.limit,
@@ -253,13 +286,21 @@ class _Whole:
             tokens_after=counted,
             rounds=self.rounds,
             price=float(result["price"]),
-            rows=tuple(_rows(chat, choices)),
-            counts=dict(Counter(choices.values())),
+            rows=rows,
+            counts=dict(Counter(row.level for row in rows)),
             prefix_tokens=prefix,
-            diagnostics=chat.groups.diagnostics,
+            diagnostics=(*chat.groups.diagnostics, *other, *_shrunk(chat, rows)),
             recorded_before=recorded_before,
         )
         return Fitted(chat.render(choices), result, report)
+
+
+def _shrunk(chat: Chat, rows: Sequence[Row]) -> Iterator[Fault]:
+    """Yield what has no answer yet and is not sent as it is."""
+    for row in rows:
+        if row.id in chat.waiting and row.level != chat.ladder[0]:
+            message = f"message {row.index} has no answer yet, and there is room for it at {row.level} only"
+            yield Fault("unseen_shrunk", message, row.id, row.level, None, row.index)
 
 
 def _rows(chat: Chat, choices: Mapping[str, str]) -> Iterator[Row]:
@@ -277,7 +318,7 @@ def _rows(chat: Chat, choices: Mapping[str, str]) -> Iterator[Row]:
             tokens_before=sizes[chat.ladder[0]],
             tokens=sizes.get(level, 0),
             group=first[message.index],
-            pinned=item is not None and item.pinned,
+            pinned=item is not None and item.pinned and item.id not in chat.waiting,
         )
 
 

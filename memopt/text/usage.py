@@ -23,7 +23,7 @@ def context_tokens(calls: Sequence[Mapping[str, Any]]) -> int | None:
     calls
         The usage of successive calls: ``prompt_tokens`` as in OpenAI's chat completions, or
         ``input_tokens``, to which Anthropic's ``cache_read_input_tokens`` and
-        ``cache_creation_input_tokens`` belong.
+        ``cache_creation_input_tokens`` belong; or the answers that have it under ``usage``.
 
     Returns
     -------
@@ -38,6 +38,8 @@ def context_tokens(calls: Sequence[Mapping[str, Any]]) -> int | None:
     if not calls:
         return None
     latest = calls[-1]
+    if isinstance(latest.get("usage"), Mapping):
+        latest = latest["usage"]
     if "prompt_tokens" in latest:
         return _tokens(latest, "prompt_tokens")
     beside = sum(_tokens(latest, key) for key in _BESIDE if latest.get(key) is not None)

@@ -62,6 +62,7 @@ def test_a_reserve_larger_than_the_window_is_invalid(run: Any, case: Any) -> Non
     assert result.exit_code == 2
     found = json.loads(result.stdout)
     assert (found["code"], found["shortfall"]) == (asked["expect"]["code"], asked["expect"]["shortfall"])
+    assert run("fit", "-", *options[:-1], data=CHAT).stderr.startswith("memopt: --window and --reserve")
 
 
 def test_a_person_gets_messages_and_a_report_beside_them(run: Any) -> None:
@@ -116,9 +117,11 @@ def test_pins_that_do_not_fit_are_infeasible_and_no_session_is_begun(run: Any, t
         ("--reserve", "reply=auto"),
         ("--reserve", "=3"),
         ("--reserve", "reply=1,reply=2"),
+        ("--reserve", "reply=" + "9" * 5_000),
         ("--gain", "2"),
         ("--cache-price", "1"),
         ("--id", "x"),
+        ("--session", "s"),
         ("--tokenizer", "o300k"),
         ("--tokenizer", "tokenizers:/nowhere"),
     ],

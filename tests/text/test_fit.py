@@ -207,3 +207,29 @@ def test_a_goal_reaches_the_utility_and_only_through_it() -> None:
 
     kept = {row.id for row in fit(CHAT, 230, utility=hotel).report.rows if row.level != "delete"}
     assert "m4" in kept
+
+
+@pytest.mark.parametrize("again", [{"budget": 20}, {"tokenizer": len}, {"messages": "longer"}])
+def test_a_turn_recorded_before_is_never_over_the_budget(again: dict[str, Any]) -> None:
+    session = Session()
+    chat = [{"role": "user", "content": "hi"}] * 3
+    fit(chat, 300, session=session, event_id="t1")
+    if "messages" in again:
+        again = {"messages": [{"role": "user", "content": "a longer text " * 50}] * 3}
+    with pytest.raises(OtherChat):
+        fit(**{"messages": chat, "budget": 300, "session": session, "event_id": "t1", **again})
+
+
+def test_a_tokenizer_that_counts_more_than_in_the_turn_before_still_fits() -> None:
+    session = Session()
+    fit(CHAT, 100, lambda text: len(text) // 8, session)
+    assert fit(CHAT, 150, session=session).report.tokens_after <= 150
+
+
+def test_positions_that_shift_are_told() -> None:
+    session = Session()
+    chat = [{"role": "user", "content": f"Question {k} of the day."} for k in range(6)]
+    assert fit(chat, 1_000, session=session).report.diagnostics == ()
+    assert fit(chat, 1_000, session=session).report.diagnostics == ()
+    found = fit(chat[2:], 1_000, session=session).report.diagnostics
+    assert {(fault.code, fault.item) for fault in found} == {("other_text", f"m{k}") for k in (1, 2, 3)}

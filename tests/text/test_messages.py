@@ -175,3 +175,28 @@ def test_a_key_that_stands_there_twice_is_a_fault() -> None:
     assert faults_of(text) == [
         ("duplicate_key", 0, "role"), ("duplicate_key", 0, "text"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ({"role": "user", "content": "x", "a": {"b": [float("nan")]}}, "not_finite"),
+        ({"role": "user", "content": "x", "a": float("inf")}, "not_finite"),
+        ({"role": "tool", "content": "x", "tool_call_id": {}}, "call_id_type"),
+        ({"role": "tool", "content": "x", "tool_call_id": 5}, "call_id_type"),
+    ],
+)
+def test_what_cannot_be_sent_on_is_a_fault(message: dict[str, Any], code: str) -> None:
+    assert [found[0] for found in faults_of([message])] == [code]
+
+
+@pytest.mark.parametrize("levels", [201, 900])
+def test_a_message_that_is_nested_too_deeply_is_a_fault(levels: int) -> None:
+    deep: Any = []
+    for _ in range(levels):
+        deep = [deep]
+    assert faults_of([{"role": "user", "content": "x", "a": deep}]) == [("too_deep", 0, None)]
+
+
+def test_messages_named_twice_are_a_fault() -> None:
+    assert faults_of('{"messages": [], "messages": []}') == [("duplicate_key", None, "messages")]

@@ -17,6 +17,7 @@ def test_the_latest_prompt_counts_alone() -> None:
     ]
     assert context_tokens(calls) == 7
     assert context_tokens([]) is None
+    assert context_tokens([{"id": "chatcmpl-1", "usage": call} for call in calls]) == 7
 
 
 def test_what_was_read_from_a_cache_was_in_the_context() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memopt.text import vocabularies
 from memopt.text.errors import TokenizerUnavailable, UnknownTokenizer
 from memopt.text.tokens import counter
 
@@ -104,3 +105,12 @@ def test_deepseek_counts_chinese_as_its_own_package_does(shared: Path) -> None:
     ]
     assert deepseek.count("<｜end▁of▁sentence｜>") > 1
     assert deepseek.count("a\ud800b\x00") > 0
+
+
+def test_a_vocabulary_that_lacks_a_piece_is_a_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    path = tmp_path / "tokenizer.json"
+    model = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "none"}
+    path.write_text(json.dumps({"version": "1.0", "added_tokens": [], "model": model}))
+    with pytest.raises(TokenizerUnavailable, match="cannot count every text"):
+        vocabularies.tokenizers(path)("b")
