@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -13,32 +12,39 @@ import typer
 from memopt.experiments.registry import NAMES, experiment
 
 from . import files
+from .experiment_report import cited, report, settings, span, wrapped
 from .output import emit, emit_text, json_bytes, say
 from .progress import share
 from .sessions import AsJson
 from .status import Exit
-from .tables import figures, table
+from .tables import table
 
 if TYPE_CHECKING:
-    from memopt.experiments.experiment import Claims, Experiment, Parameters
+    from memopt.experiments.experiment import Experiment, Parameters
 
 experiments = typer.Typer(
     no_args_is_help=True, help="Run the papers' experiments and compare with what was published."
 )
-_HEADINGS = ("measured", "published", "ours", "±", "difference", "met")
-_WIDTH = 100
+_PNG = ".png"
 
 
 @experiments.command("list")
 def list_experiments(as_json: AsJson = False) -> None:
-    """Print every experiment: its name, title, default seeds and parameters."""
+    """Print every experiment: its name, paper, default seeds, title and parameters."""
     known = [experiment(name) for name in NAMES]
     if as_json:
         emit(json_bytes([_described(each) for each in known]))
         return
-    emit_text(table(("name", "title", "seeds"), ((e.name, e.title, _span(e.seeds)) for e in known), left=2))
+    # The title is last, for it is the one that may take several lines.
+    rows = [(e.name, e.paper.name, e.number or "-", span(e.seeds), e.title) for e in known]
+    emit_text(table(("name", "paper", "no.", "seeds", "title"), rows, left=5, whole=True))
+    emit_text("no.: which experiment of the paper it is; -: none of them.\n")
+    for paper in dict.fromkeys(e.paper for e in known):
+        emit_text(wrapped(f"{cited(paper)} {paper.known_from}", later="  "))
     emit_text("\nParameters, for --set:\n")
-    emit_text(figures((f"  {e.name}", _settings(e.parameters())) for e in known))
+    width = max(map(len, NAMES))
+    for e in known:
+        emit_text(wrapped(settings(dict(e.parameters())), f"  {e.name:{width}}  ", " " * (width + 4)))
 
 
 @experiments.command("run")
@@ -52,7 +58,7 @@ def run_experiment(
             help="42,43,44 (42, is a list of one), or how many: the first of the default ones.",
         ),
     ] = None,
-    settings: Annotated[
+    changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter; may be given again."),
     ] = None,
@@ -61,7 +67,10 @@ def run_experiment(
         typer.Option("--out", metavar="FILE", help="Write the result here, as JSON; never over a file."),
     ] = None,
     plot: Annotated[
-        str | None, typer.Option("--plot", metavar="FILE", help="Draw curves with error bands, as PNG.")
+        str | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw curves with error bands, as PNG; the name ends in .png."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -72,7 +81,7 @@ def run_experiment(
     from memopt.experiments.plotting import drawing
     from memopt.experiments.result import result, to_bytes
 
-    chosen, parameters, numbers = _request(name, seeds, settings or [], out, plot)
+    chosen, parameters, numbers = _request(name, seeds, changes or [], out, plot)
     picture = None if plot is None else drawing()  # before the run: matplotlib may be missing
     with ExitStack() as all_or_none:
         result_file, plot_file = (_opened(all_or_none, path) for path in (out, plot))
@@ -87,15 +96,13 @@ def run_experiment(
     if as_json:
         emit(json_bytes(document))
         return
-    changed = _settings(parameters, parameters.model_fields_set) or "none"
-    emit_text(f"{chosen.title}\n{_counted(numbers)}; parameters changed: {changed}\n")
-    emit_text(table(_HEADINGS, map(_row, document["table"])))
-    emit_text("".join(f"{line}\n" for line in _claimed(chosen.claims)))
+    for text in report(chosen, parameters, numbers, document["table"]):
+        emit_text(text)
     emit_text("".join(f"{path}: written\n" for path in (out, plot) if path is not None))
 
 
 def _request(
-    name: str, seeds: str | None, settings: Sequence[str], out: str | None, plot: str | None
+    name: str, seeds: str | None, changes: Sequence[str], out: str | None, plot: str | None
 ) -> tuple[Experiment[Any], Parameters, tuple[int, ...]]:
     """Return what is asked for, or say everything that is wrong with it and end the command."""
     from memopt.experiments.asked import InvalidRequest, read_seeds, read_settings
@@ -113,12 +120,14 @@ def _request(
     except InvalidRequest as error:
         reasons += error.reasons
     try:
-        parameters = None if chosen is None else read_settings(settings, chosen.parameters)
+        parameters = None if chosen is None else read_settings(changes, chosen.parameters)
     except InvalidRequest as error:
         reasons += error.reasons
     for option, path in (("--out", out), ("--plot", plot)):
         if path == files.STANDARD:
             reasons.append(f"{option} names a file; --json prints the result")
+    if plot not in (None, files.STANDARD) and os.path.splitext(plot)[1].lower() != _PNG:
+        reasons.append(f"--plot draws PNG alone: the name must end in {_PNG}, read {plot!r}")
     if out is not None and plot is not None and os.path.realpath(out) == os.path.realpath(plot):
         reasons.append("--out and --plot name the same file")
     if reasons or chosen is None or parameters is None:
@@ -135,62 +144,15 @@ def _opened(all_or_none: ExitStack, path: str | None) -> BinaryIO | None:
 
 
 def _described(known: Experiment[Any]) -> dict[str, Any]:
-    from memopt.experiments.result import plain
+    from memopt.experiments.result import plain, source
 
     return {
         "name": known.name,
         "title": known.title,
+        "source": source(known),
         "seeds": list(known.seeds),
         "parameters": plain(known.parameters().model_dump()),
     }
-
-
-def _settings(parameters: Parameters, names: set[str] | None = None) -> str:
-    """Return parameters as `--set` takes them."""
-    return " ".join(
-        f"{name}={','.join(map(str, value)) if isinstance(value, tuple) else str(value)}"
-        for name, value in parameters.model_dump(include=names).items()
-    )
-
-
-def _span(seeds: Sequence[int]) -> str:
-    """Return seeds in few words: 0-19, or a list."""
-    if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
-        return f"{seeds[0]}-{seeds[-1]}"
-    return ", ".join(map(str, seeds))
-
-
-def _counted(seeds: Sequence[int]) -> str:
-    return f"{len(seeds):,} seed{'' if len(seeds) == 1 else 's'}: {_span(seeds)}"
-
-
-def _row(row: dict[str, Any]) -> list[str]:
-    met = {True: "yes", False: "no", None: "-"}[row["met"]]
-    numbers = [_number(row[name]) for name in ("published", "ours", "spread")]
-    difference = "-" if row["difference"] is None else f"{_number(row['difference'], '+')}"
-    return [row["name"], *numbers, difference, met]
-
-
-def _number(value: float | None, sign: str = "") -> str:
-    """Return a rate to three digits after the point, a large figure to one or, if it is whole, to none."""
-    if value is None:
-        return "-"
-    if abs(value) < 100:
-        return f"{value:{sign}.3f}"
-    return f"{value:{sign},.1f}".removesuffix(".0")
-
-
-def _claimed(claims: Claims) -> Iterator[str]:
-    """Yield what the figures do and do not show."""
-    if claims.component_only:
-        yield "Component only: a mechanism is exercised, no agent and no language model."
-    if claims.diagnostic_only:
-        yield "Diagnostic only: no improvement of any task is claimed."
-    for heading, sentences in (("Shows:", claims.shows), ("Does not show:", claims.shows_not)):
-        if sentences:
-            yield heading
-        for sentence in sentences:
-            yield from textwrap.wrap(sentence, _WIDTH, initial_indent="  - ", subsequent_indent="    ")
 
 
 def _indented(lines: Sequence[str]) -> list[str]:

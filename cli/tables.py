@@ -9,16 +9,21 @@ from memopt.errors import visible
 from .output import standard_output
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
-    """Return a table; all but the first columns are numbers, set to the right."""
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1, whole: bool = False
+) -> str:
+    """Return a table; all but the first ``left`` columns are numbers, set to the right.
+
+    Where it is too wide the last column gives way, and the first too unless it is kept whole.
+    """
     from rich.console import Console  # tables are not loaded where nobody sees one
     from rich.table import Table
     from rich.text import Text
 
     made = Table()
     for index, name in enumerate(columns):
-        inner = 0 < index < len(columns) - 1
-        made.add_column(name, justify="left" if index < left else "right", overflow="fold", no_wrap=inner)
+        kept = (whole or index > 0) and index < len(columns) - 1
+        made.add_column(name, justify="left" if index < left else "right", overflow="fold", no_wrap=kept)
     for row in rows:
         made.add_row(*(Text(visible(str(cell))) for cell in row))
     console = Console(file=standard_output(), highlight=False)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from memopt.experiments.papers import Paper
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
@@ -20,6 +22,12 @@ class Parameters(BaseModel):
     """What `--set` changes: numbers, words and tuples of numbers, each with its default and its range."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """Parameters whose value is not the default, by name."""
+        usual = dict(type(self)())
+        return {name: value for name, value in self if value != usual[name]}
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,11 @@ class Figure:
     published
         What the paper says; None where nothing is published.
     band
-        How far off is still "met"; None = shown, not judged.
+        How far off the published figure is still "met"; None = shown, not judged.
+    expected
+        What theory demands whatever the parameters, to be met exactly; None where it demands nothing.
+    unit
+        What is counted; empty where the name says it already. None = a rate, no count.
     """
 
     name: str
@@ -65,18 +77,22 @@ class Figure:
     spread: float | None = None
     published: float | None = None
     band: float | None = None
+    expected: float | None = None
+    unit: str | None = None
 
     @property
     def difference(self) -> float | None:
-        """Ours minus published."""
-        return None if self.ours is None or self.published is None else self.ours - self.published
+        """Ours minus what is published or expected."""
+        aim = self.published if self.expected is None else self.expected
+        return None if self.ours is None or aim is None else self.ours - aim
 
     @property
     def met(self) -> bool | None:
-        """Whether the published figure is met; None where nothing is judged."""
-        if self.published is None or self.band is None:
+        """Whether what is published or expected is met; None where nothing is judged."""
+        band = self.band if self.expected is None else 0.0
+        if band is None or (self.published is None and self.expected is None):
             return None
-        return self.difference is not None and abs(self.difference) <= self.band + 1e-9
+        return self.difference is not None and abs(self.difference) <= band + 1e-9
 
 
 @dataclass(frozen=True)
@@ -90,7 +106,7 @@ class Claims:
     diagnostic_only
         No improvement of any task is claimed.
     shows, shows_not
-        Sentences.
+        Sentences. What is shown is shown by the default parameters and seeds; another run may say otherwise.
     """
 
     component_only: bool
@@ -103,10 +119,18 @@ P = TypeVar("P", bound=Parameters, contravariant=True)
 
 
 class Experiment(Protocol[P]):
-    """An experiment; the registry holds one object of each."""
+    """An experiment; the registry holds one object of each.
+
+    Attributes
+    ----------
+    paper, number
+        The paper it is from, and which of the paper's experiments it is; None = none of them.
+    """
 
     name: str
     title: str
+    paper: Paper
+    number: int | None
     parameters: type[Parameters]
     seeds: tuple[int, ...]
     claims: Claims
@@ -133,8 +157,11 @@ def over_seeds(
     values: Sequence[float | None],
     published: float | None = None,
     band: float | None = None,
+    *,
+    expected: float | None = None,
+    unit: str | None = None,
 ) -> Figure:
     """Return the figure of a value over the seeds that have it."""
     found = [value for value in values if value is not None]
     spread = stdev(found) if len(found) > 1 else None
-    return Figure(name, fmean(found) if found else None, spread, published, band)
+    return Figure(name, fmean(found) if found else None, spread, published, band, expected, unit)

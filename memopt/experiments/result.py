@@ -6,7 +6,7 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,17 @@ _DIGITS = 6
 def result(experiment: Experiment[Any], parameters: Parameters, runs: Sequence[Run]) -> dict[str, Any]:
     """Return everything that is known of some runs, ready for JSON.
 
-    What is not finite is null there, for JSON has no NaN.
+    What is not finite is null there, for JSON has no NaN. Where a parameter was changed no published figure
+    is judged, for it belongs to another setup; what theory demands is judged in every setup.
     """
+    figures = experiment.figures(parameters, runs)
+    if parameters.changed:
+        figures = [replace(figure, band=None) for figure in figures]
     return {
         "format": "memopt experiment 1",
         "experiment": experiment.name,
         "title": experiment.title,
+        "source": source(experiment),
         "parameters": plain(parameters.model_dump()),
         "seeds": [run.seed for run in runs],
         "made_by": {
@@ -38,8 +43,12 @@ def result(experiment: Experiment[Any], parameters: Parameters, runs: Sequence[R
             "machine": f"{platform.system()} {platform.machine()}",
         },
         "inputs": dict(sorted(experiment.inputs(parameters).items())),
-        "claims": plain(asdict(experiment.claims)),
-        "table": [_row(figure) for figure in experiment.figures(parameters, runs)],
+        "claims": plain(asdict(experiment.claims))
+        | {
+            "hold_for": "the default parameters and seeds",
+            "this_run_differs_in": differences(experiment, parameters, [run.seed for run in runs]),
+        },
+        "table": [_row(figure) for figure in figures],
         "runs": [
             {
                 "seed": run.seed,
@@ -50,6 +59,16 @@ def result(experiment: Experiment[Any], parameters: Parameters, runs: Sequence[R
             for run in runs
         ],
     }
+
+
+def source(experiment: Experiment[Any]) -> dict[str, Any]:
+    """Return the paper an experiment is from, and which of its experiments it is (null: none of them)."""
+    return asdict(experiment.paper) | {"its_experiment": experiment.number}
+
+
+def differences(experiment: Experiment[Any], parameters: Parameters, seeds: Sequence[int]) -> list[str]:
+    """Return the parameters in which a run is not that of the defaults, and ``seeds`` if they are others."""
+    return [*parameters.changed, *(["seeds"] if sorted(seeds) != sorted(experiment.seeds) else [])]
 
 
 def to_bytes(document: Mapping[str, Any]) -> bytes:
@@ -85,7 +104,9 @@ def _row(figure: Figure) -> dict[str, Any]:
     """Return a row of the table; difference and verdict are written out."""
     return {
         "name": figure.name,
+        "unit": figure.unit,
         "published": plain(figure.published),
+        "expected": plain(figure.expected),
         "ours": plain(figure.ours),
         "spread": plain(figure.spread),
         "difference": plain(figure.difference),

@@ -26,6 +26,7 @@ from memopt.experiments.calibration_run import (
     run_seed,
 )
 from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
+from memopt.experiments.papers import MEMORY_WORTH, Paper
 from memopt.experiments.plotting import band, finish
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ CLAIMS = Claims(
         "is right by its own threshold; an interval off the base rate names more memories and seldom errs.",
     ),
     shows_not=(
-        "The published setup: the success model and the scores are not published, and ours were chosen "
-        "after seeing the figures. They are consistent with them, nothing more.",
+        "The published setup: the success model and the scores are not published, and the defaults were "
+        "chosen after seeing the figures. They are consistent with them, nothing more.",
         "Cause: p+ is association. Nor anything of real tasks, real retrieval or a language model.",
     ),
 )
@@ -62,6 +63,8 @@ class WorthCalibration:
 
     name: str = "worth-calibration"
     title: str = "Memory Worth against true utility under uniform retrieval"
+    paper: Paper = MEMORY_WORTH
+    number: int | None = 1
     parameters: type[Parameters] = CalibrationParameters
     seeds: tuple[int, ...] = tuple(range(20))
     claims: Claims = CLAIMS
@@ -81,8 +84,10 @@ class WorthCalibration:
     def figures(self, parameters: CalibrationParameters, runs: Sequence[Run]) -> list[Figure]:
         """Return the correlations, then what the labels are worth."""
 
-        def row(name: str, published: float | None = None, band: float | None = None) -> Figure:
-            return over_seeds(name, [run.values[name] for run in runs], published, band)
+        def row(
+            name: str, published: float | None = None, band: float | None = None, unit: str | None = None
+        ) -> Figure:
+            return over_seeds(name, [run.values[name] for run in runs], published, band, unit=unit)
 
         rows = []
         for arm in ARMS:
@@ -90,7 +95,7 @@ class WorthCalibration:
                 published = PUBLISHED.get(arm, {}).get(at)
                 exact = 0.0 if arm == SILENT else _BAND
                 rows.append(row(named(f"rho, {arm}", at), published, None if published is None else exact))
-        rows += [row(named(count, at)) for at in parameters.stops for count in COUNTS]
+        rows += [row(named(count, at), unit="memories") for at in parameters.stops for count in COUNTS]
         return [*rows, row(RANGE)]
 
     def plot(self, parameters: CalibrationParameters, runs: Sequence[Run], drawing: Drawing) -> None:

@@ -27,6 +27,7 @@ from memopt.experiments.co_retrieval_run import (
     scaled,
 )
 from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
+from memopt.experiments.papers import MEMORY_WORTH, Paper
 from memopt.experiments.plotting import band, finish
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ CLAIMS = Claims(
     ),
     shows_not=(
         "The published setup: k, the others' utilities and the criterion of separation are not published. "
-        "The figures are consistent with the published ones, nothing more.",
+        "At the defaults the figures are consistent with the published ones, nothing more.",
         "Cause, or how often real memories come up together.",
     ),
 )
@@ -59,6 +60,8 @@ class WorthCoRetrieval:
 
     name: str = "worth-co-retrieval"
     title: str = "Memory Worth of two memories retrieved together"
+    paper: Paper = MEMORY_WORTH
+    number: int | None = 4
     parameters: type[Parameters] = CoRetrievalParameters
     seeds: tuple[int, ...] = tuple(range(20))
     claims: Claims = CLAIMS

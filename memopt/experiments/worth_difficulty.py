@@ -31,6 +31,7 @@ from memopt.experiments.difficulty_run import (
     run_seed,
 )
 from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
+from memopt.experiments.papers import MEMORY_WORTH, Paper
 from memopt.experiments.plotting import band, finish
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ CLAIMS = Claims(
         "in for what was never tried: extrapolation, right here because utility adds the same to both.",
     ),
     shows_not=(
-        "The published setup: base rates and slope were chosen after seeing the figures. They are "
-        "consistent with them, nothing more.",
+        "The published setup: the default base rates and slope were chosen after seeing the figures. They "
+        "are consistent with them, nothing more.",
         "That clusters or propensities of real tasks are known; here both are exact.",
         "A good ranking: at the defaults one of eight memories moves success by at most .015, so rho stays "
         "small however it is estimated from so many episodes.",
@@ -66,6 +67,8 @@ class WorthDifficulty:
 
     name: str = "worth-difficulty"
     title: str = "Memory Worth when hard tasks ask for the better memories"
+    paper: Paper = MEMORY_WORTH
+    number: int | None = 2
     parameters: type[Parameters] = DifficultyParameters
     seeds: tuple[int, ...] = tuple(range(20))
     claims: Claims = CLAIMS

@@ -17,6 +17,7 @@ import numpy as np
 
 from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
 from memopt.experiments.feedback_run import FeedbackParameters, collapse, named, run_seeds
+from memopt.experiments.papers import MEMORY_WORTH, Paper
 from memopt.experiments.plotting import band, finish
 
 if TYPE_CHECKING:
@@ -59,6 +60,8 @@ class WorthFeedbackLoop:
 
     name: str = "worth-feedback-loop"
     title: str = "Memory Worth when retrieval follows Memory Worth"
+    paper: Paper = MEMORY_WORTH
+    number: int | None = 3
     parameters: type[Parameters] = FeedbackParameters
     seeds: tuple[int, ...] = tuple(range(20))
     claims: Claims = CLAIMS

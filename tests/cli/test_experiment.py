@@ -19,26 +19,70 @@ def test_every_experiment_is_listed_with_its_seeds_and_parameters(run: Any, stri
     listed = strict_json(run("experiment", "list", "--json").stdout)
     assert [each["name"] for each in listed] == list(NAMES)
     assert listed[0]["seeds"] == list(range(20))
+    assert [each["source"]["its_experiment"] for each in listed] == [1, 2, 3, 4, 5, None]
     assert listed[0]["parameters"]["checkpoints"] == [2_000, 5_000, 10_000]
     shown = run("experiment", "list").stdout
     assert "0-19" in shown
     assert "checkpoints=2000,5000,10000" in shown
-    assert all(name in shown for name in NAMES)
 
 
-def test_a_run_shows_published_beside_ours_and_what_it_claims(run: Any) -> None:
-    done = run("experiment", "run", NAME, "--seeds", "2", "--set", "episodes=2000")
+@pytest.mark.parametrize("columns", ["80", "64"])
+def test_narrow_terminals_cut_no_name_and_no_setting(
+    columns: str, run: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    shown = run("experiment", "list").stdout
+    assert max(map(len, shown.splitlines())) <= int(columns)
+    table, below = shown.split("\nParameters", 1)
+    assert all(f"│ {name} " in table and f"  {name} " in below for name in NAMES)
+    assert "arXiv 2604.12007" in " ".join(table.split())
+    assert "Zong et al. (HKUST IEDA)" in " ".join(table.split())
+
+
+def cells(text: str) -> dict[str, list[str]]:
+    """Return the rows of all tables by their first cell."""
+    rows = [line.split("│")[1:-1] for line in text.splitlines() if line.startswith("│")]
+    return {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows}
+
+
+def test_a_run_shows_published_beside_ours_whose_it_is_and_what_it_claims(run: Any) -> None:
+    done = run("experiment", "run", NAME, "--seeds", "2")
     assert done.exit_code == 0, done.stderr
-    assert "2 seeds: 0, 1; parameters changed: episodes=2000" in done.stdout
-    rows = [line.split("│")[1:-1] for line in done.stdout.splitlines() if line.startswith("│")]
-    cells = {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows}
-    assert cells["rho, no feedback, 2,000"] == ["0.000", "0.000", "0.000", "+0.000", "yes"]
-    assert cells["rho, uniform, 2,000"][0] == "0.660"
-    assert cells["rho, uniform, 2,000"][-1] in ("yes", "no")
-    assert cells["range of true p+"][-1] == "-"
-    for said in ("Component only", "Diagnostic only", "Shows:", "Does not show:"):
-        assert said in done.stdout
-    assert "never" in done.stdout or "consistent with them" in done.stdout
+    assert "2 seeds: 0, 1; parameters changed: none" in done.stdout
+    told = " ".join(done.stdout.split())
+    assert "Experiment 1 of Memory Worth: Baris Simsek, 'When to Forget: A Memory Governance" in told
+    rows = cells(done.stdout)
+    assert rows["rho, no feedback, 2,000"] == ["0 ± 0", "0.000", "0.000", "+0.000", "yes"]
+    assert rows["rho, score-proportional, 10,000"][0] == "0.89 ± 0.02"
+    assert rows["rho, score-proportional, 10,000"][-1] in ("yes", "no")
+    assert rows["thresholds: right, p+ lies beyond, 2,000"] == ["0 memories", "0"]
+    assert len(rows["range of true p+"]) == 2
+    for said in ("met: ours lies within the band", "Component only", "Diagnostic only", "Does not show:"):
+        assert said in told
+
+
+def test_claims_are_those_of_the_defaults_and_other_parameters_are_not_judged(run: Any) -> None:
+    done = run("experiment", "run", "worth-co-retrieval", "--seeds", "42,", "--set", "episodes=10", "--set",
+               "broken=0.0", "--set", "memories=100")  # fmt: skip
+    told = " ".join(done.stdout.split())
+    assert "Shows:" not in told
+    assert (
+        "At the defaults it shows; this run has other parameters (episodes=10 broken=0.0) and "
+        "other seeds (42, not 0-19), read its own rows:"
+    ) in told
+    assert "met: nothing is judged, for this run (episodes=10 broken=0.0) is not the setup" in told
+    assert cells(done.stdout)["worth of anchor, k 2, 0 % broken"] == ["0.49", "0.500", "-", "+0.010", "-"]
+
+
+def test_a_run_of_the_defaults_says_nothing_of_others_and_a_zero_of_theory_is_expected(run: Any) -> None:
+    usual = run("experiment", "run", "worth-difficulty").stdout
+    assert "\nShows:\n" in usual
+    assert "At the defaults it shows" not in usual
+    other = run("experiment", "run", "memprice", "--seeds", "42,", "--set", "turns=20", "--set",
+                "check_every=0", "--set", "problems=20").stdout  # fmt: skip
+    assert "published\n" not in other
+    assert "┃ expected ┃" in other
+    assert cells(other)["problems over the hard capacity"] == ["0", "0", "yes"]
 
 
 def test_a_result_and_a_picture_are_written_into_a_folder_that_is_made(
@@ -81,7 +125,7 @@ def test_seeds_may_be_listed(run: Any) -> None:
 
 @pytest.mark.parametrize("option", ["--out", "--plot"])
 def test_what_exists_is_never_overwritten(option: str, run: Any, tmp_path: Path) -> None:
-    taken = tmp_path / "taken"
+    taken = tmp_path / "taken.png"
     taken.write_bytes(b"mine")
     done = run("experiment", "run", NAME, option, taken)
     assert done.exit_code == 2
@@ -120,9 +164,19 @@ def test_an_unknown_experiment_names_those_there_are(run: Any) -> None:
 
 
 def test_result_and_picture_are_two_files(run: Any, tmp_path: Path) -> None:
-    done = run("experiment", "run", NAME, "--out", tmp_path / "a", "--plot", f"{tmp_path}/./a")
+    done = run("experiment", "run", NAME, "--out", tmp_path / "a.png", "--plot", f"{tmp_path}/./a.png")
     assert done.exit_code == 2
     assert "--out and --plot name the same file" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["x.svg", "x", ".png", "x.png.gz"])
+def test_a_picture_that_would_be_no_png_is_refused_before_the_run(
+    name: str, run: Any, tmp_path: Path
+) -> None:
+    done = run("experiment", "run", NAME, "--plot", tmp_path / "new" / name)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--plot draws PNG alone: the name must end in .png, read" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_picture_without_matplotlib_names_the_extra_before_the_run(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ def test_every_experiment_says_what_it_is_and_has_parameters_of_its_own(name: st
     assert found.name == name
     assert found.title
     assert list(found.seeds) == sorted(set(found.seeds))
+    assert found.paper.reference
     assert found.claims.shows
     assert found.claims.shows_not
     assert found.parameters().model_fields_set == set()

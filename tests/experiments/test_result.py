@@ -10,6 +10,7 @@ import pytest
 
 import memopt
 from memopt.experiments.experiment import Claims, Figure, Parameters, Run, over_seeds
+from memopt.experiments.papers import Paper
 from memopt.experiments.result import plain, result, to_bytes
 from memopt.provenance import sources_digest
 
@@ -24,6 +25,7 @@ class Throwing:
     """A small experiment that reads a file of its own."""
 
     name, title, parameters, seeds = "throwing", "Coins, thrown", Coins, (1, 2)
+    paper, number = Paper("Throws", "A. Thrower, 1900", "Read in full."), 3
     claims = Claims(True, False, shows=("heads",), shows_not=("tails",))
 
     def run(self, parameters: Coins, seeds: Sequence[int], advance: Any) -> list[Run]:
@@ -46,20 +48,24 @@ class Throwing:
             over_seeds("heads", [run.values["heads"] for run in runs], 1.0, 5.0),
             over_seeds("none", [None, None], 0.5, 0.1),
             Figure("shown", 1.0),
+            Figure("forbidden", 1.0, expected=0.0, unit="coins"),
         ]
 
     def plot(self, parameters: Coins, runs: Sequence[Run], drawing: Any) -> None:
         raise AssertionError("nothing is drawn here")
 
 
-def document(seeds: Sequence[int] = (1, 2)) -> dict[str, Any]:
-    experiment, parameters = Throwing(), Coins()
+def document(seeds: Sequence[int] = (1, 2), **changed: Any) -> dict[str, Any]:
+    experiment, parameters = Throwing(), Coins(**changed)
     return result(experiment, parameters, experiment.run(parameters, seeds, print))
 
 
 def test_everything_a_figure_depends_on_is_in_the_document() -> None:
     found = document()
     assert found["experiment"] == "throwing"
+    assert found["source"] == {
+        "name": "Throws", "reference": "A. Thrower, 1900", "known_from": "Read in full.", "its_experiment": 3,
+    }  # fmt: skip
     assert found["parameters"] == {"throws": [2, 3]}
     assert found["seeds"] == [1, 2]
     assert found["made_by"]["sources"] == sources_digest()
@@ -69,15 +75,31 @@ def test_everything_a_figure_depends_on_is_in_the_document() -> None:
     assert list(found["inputs"].items()) == [("coin", "sha256:1"), ("z", "sha256:2")]
     assert found["claims"] == {
         "component_only": True, "diagnostic_only": False, "shows": ["heads"], "shows_not": ["tails"],
+        "hold_for": "the default parameters and seeds", "this_run_differs_in": [],
     }  # fmt: skip
 
 
-def test_the_table_judges_only_what_is_published() -> None:
-    heads, none, shown = document()["table"]
+def test_the_table_judges_only_what_is_published_or_expected() -> None:
+    heads, none, shown, forbidden = document()["table"]
     assert heads["difference"] == heads["ours"] - 1.0
     assert (heads["published"], heads["band"], heads["met"]) == (1.0, 5.0, True)
     assert (none["ours"], none["difference"], none["met"]) == (None, None, False)
     assert (shown["published"], shown["difference"], shown["met"]) == (None, None, None)
+    assert (forbidden["unit"], forbidden["expected"], forbidden["published"]) == ("coins", 0.0, None)
+    assert (forbidden["difference"], forbidden["met"]) == (1.0, False)
+
+
+def test_another_run_than_that_of_the_defaults_says_so_and_with_other_parameters_nothing_is_judged() -> None:
+    def differs(found: dict[str, Any]) -> Any:
+        return found["claims"]["this_run_differs_in"]
+
+    other = document((2,), throws=(3, 3))
+    assert differs(other) == ["throws", "seeds"]
+    assert [row["met"] for row in other["table"]] == [None, None, None, False]
+    assert other["table"][0]["published"] == 1.0
+    assert differs(document((2, 1), throws=(2, 3))) == []
+    assert differs(document((2,))) == ["seeds"]
+    assert document((2,))["table"][0]["met"] is True
 
 
 def test_runs_hold_plain_data_and_thin_curves() -> None:
