@@ -10,6 +10,7 @@ import typer
 from memopt.errors import Fault, InvalidInstance, as_read
 from memopt.text.chat_json import parse
 from memopt.text.errors import InvalidMessages
+from memopt.text.message_faults import named_once
 from memopt.text.messages import read_messages
 from memopt.text.render import count_whole, tokens_of
 from memopt.text.tokens import TokenCounter, counter
@@ -55,10 +56,14 @@ def count(
 
 
 def _counted(given: Any, tokenizer: str) -> dict[str, Any]:
+    if isinstance(given, dict) and "role" not in given:
+        named_once(given)
     if isinstance(given, dict) and isinstance(given.get("calls"), list) and "role" not in given:
         wrong = [call for call in given["calls"] if not isinstance(call, Mapping)]
         if wrong:
             raise _invalid("calls", "calls is a list of usage objects", wrong[0])
+        for call in given["calls"]:
+            named_once(call)
         return {"tokens": context_tokens(given["calls"])}
     counts = counter(tokenizer)
     if isinstance(given, dict) and "texts" in given and "role" not in given:
@@ -74,6 +79,7 @@ def _counted(given: Any, tokenizer: str) -> dict[str, Any]:
 def _texts(given: Any, counts: TokenCounter) -> dict[str, Any]:
     if not isinstance(given, dict) or not all(isinstance(text, str) for text in given.values()):
         raise _invalid("texts", "texts is an object of texts by name", given)
+    named_once(given)
     found = {name: counts.count(text) for name, text in given.items()}
     return {"tokens": sum(found.values()), "tokenizer": counts.name, "texts": found}
 

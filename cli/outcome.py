@@ -30,6 +30,7 @@ from .sessions import (
 )
 from .status import Exit
 
+MOST_BATCH = 1_000_000
 Line = tuple[int, Outcome | MemoptError]
 
 
@@ -45,7 +46,7 @@ def outcome(
     session: SessionName = DEFAULT,
     config: ConfigFile = None,
     batch: Annotated[
-        int, typer.Option("--batch", min=1, metavar="N", help="Outcomes a transaction.")
+        int, typer.Option("--batch", min=1, max=MOST_BATCH, metavar="N", help="Outcomes a transaction.")
     ] = 1_000,
     as_json: AsJson = False,
 ) -> None:

@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from memopt.errors import as_read
-from memopt.jsontext import parse
+from memopt.errors import InvalidInstance, as_read
+from memopt.jsontext import RepeatedKeys, parse, repeated_key
 from memopt.session.config import Config
 from memopt.session.errors import InvalidConfig, InvalidEvent, StoreFailed
 from memopt.session.pressure import PressureQueue
@@ -84,9 +84,12 @@ def opened(db: str, name: str, create: bool) -> Iterator[Session]:
     """
     from memopt.session.store import Store  # SQLAlchemy is loaded where a database is asked for
 
-    if not create and "://" not in db and not os.path.exists(db):
-        raise FileNotFoundError(2, os.strerror(2), db)
-    with Store(db) as store:
+    path = _file(db)
+    if path in ("", ":memory:"):
+        raise StoreFailed(f"--db {db!r} names no file: what is told to it would be lost")
+    if not create and path is not None and not os.path.exists(path):
+        raise FileNotFoundError(2, os.strerror(2), path)
+    with Store(db, create) as store:
         if not create and name not in store.sessions():
             raise StoreFailed(f"there is no session {name!r} in {_shown(db)}")
         yield Session(log=store.session(name))
@@ -104,7 +107,8 @@ def tell(db: str, name: str, act: Callable[[Session], T], config: Mapping[str, A
     config
         Keys of the configuration that the command line asks for; see `asked`.
     """
-    if "://" not in db and not os.path.exists(db):
+    path = _file(db)
+    if path is not None and not os.path.exists(path):
         rehearsal = Session()
         configure(rehearsal, config)
         act(rehearsal)
@@ -117,6 +121,13 @@ def tell(db: str, name: str, act: Callable[[Session], T], config: Mapping[str, A
     return done
 
 
+def _file(db: str) -> str | None:
+    """Return the path of the SQLite file that a database is, None for a server."""
+    if db.startswith("sqlite://"):
+        return db.removeprefix("sqlite://").removeprefix("/").partition("?")[0]
+    return None if "://" in db else db
+
+
 def _shown(db: str) -> str:
     """Return what is said of a database: a URL may hold a password."""
     return "the database" if "://" in db else repr(db)
@@ -126,11 +137,23 @@ def asked(
     file: str | None, gain: float | None = None, alpha: float | None = None, cache_price: float | None = None
 ) -> dict[str, Any]:
     """Return the keys of the configuration that the command line asks for: options before the file."""
-    declared = {} if file is None else parse(files.read(file))
+    declared = {} if file is None else _declared(file)
     if not isinstance(declared, Mapping):
         raise InvalidConfig(f"a configuration is an object, read {as_read(declared)!r}")
     options = {"gain": gain, "alpha": alpha, "cache_price": cache_price}
     return dict(declared) | {key: part for key, part in options.items() if part is not None}
+
+
+def _declared(file: str) -> Any:
+    """Return what a configuration's file declares; what is wrong with it names it, not the input."""
+    try:
+        declared = parse(files.read(file))
+    except InvalidInstance as error:
+        raise InvalidConfig(f"{file!r}: {error.faults[0].message}") from None
+    key = repeated_key(declared)
+    if key is not None:
+        raise InvalidConfig(f"{file!r} names the key {key!r} more than once")
+    return declared
 
 
 def configure(session: Session, config: Mapping[str, Any]) -> None:
@@ -151,8 +174,6 @@ def objects(lines: Iterator[bytes]) -> Iterator[tuple[int, Any]]:
 
     A line that is no JSON yields the `InvalidInstance` that says so.
     """
-    from memopt.errors import InvalidInstance
-
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
@@ -171,6 +192,8 @@ def checked(data: Any, known: tuple[str, ...], what: str) -> dict[str, Any]:
     """
     if not isinstance(data, dict):
         raise InvalidEvent(f"{what} is an object, read {as_read(data)!r}")
+    if isinstance(data, RepeatedKeys):
+        raise InvalidEvent(f"{what} names the key {data.repeated[0]!r} more than once")
     unknown = [key for key in data if key not in (*known, "kind")]
     if unknown:
         raise InvalidEvent(f"{what} has no key {unknown[0]!r}; it has {', '.join(known)}")

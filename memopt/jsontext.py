@@ -51,6 +51,18 @@ def parse(text: str | bytes | bytearray) -> Any:
     return document if _keys_read(document) == _keys_written(data) else _read_slowly(data)
 
 
+def repeated_key(document: Any) -> str | None:
+    """Return a key that an object in a document names more than once, None where there is none."""
+    found = [document]
+    while found:
+        part = found.pop()
+        if isinstance(part, RepeatedKeys):
+            return part.repeated[0]
+        if isinstance(part, (dict, list)):
+            found += part.values() if isinstance(part, dict) else part
+    return None
+
+
 def _read_slowly(data: bytes) -> Any:
     """Read with the standard reader, which finds repeated keys and says where a text is broken."""
     try:
@@ -64,7 +76,9 @@ def _read_slowly(data: bytes) -> Any:
         return json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        fault = Fault("not_json", f"the text is no JSON: {error.msg} at {place}", field=place)
+        fault = Fault(
+            "not_json", f"the text is no JSON: {error.msg.removesuffix(' at')} at {place}", field=place
+        )
     except RecursionError:
         fault = Fault("too_deep", "the text is nested too deeply to be an instance")
     except ValueError as error:  # an integer literal of more digits than Python converts

@@ -224,7 +224,14 @@ def canonical(data: Any) -> str:
         text = f"[{','.join([_SCALARS[type(part)](part) for part in data])}]"
     else:
         text = _SCALARS.get(kind, _ENCODER.encode)(data)
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # two halves of a pair are one character to whoever reads them as JSON
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text
 
 
 def chained(before: str, text: str) -> str:

@@ -135,20 +135,20 @@ def replay(lines: Iterable[str | bytes]) -> Replay:
         if not line.strip():
             continue
         try:
-            event, recorded = _read(line)
+            event, recorded, text = _read(line)
         except (ValueError, RecursionError, InvalidEvent) as error:
             if not done.events:
                 raise InvalidLog(f"this is no log of a session: line {number}: {error}") from None
             return _stopped(done, Finding(number, None, "unreadable", str(error), None))
-        recomputed = chained(digest, canonical(event.to_dict()))
+        recomputed = chained(digest, text)
         if recorded != recomputed:
             done.findings.append(Finding(number, event.id, "digest", as_read(recorded), recomputed))
-        digest = str(recorded)
+        digest = as_read(str(recorded))
         try:
             done.state, again = _again(done.state, event, digest, exposures)
         except SolverMissing:
             raise
-        except (MemoptError, ValueError, TypeError, LookupError) as error:
+        except (MemoptError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError) as error:
             return _stopped(done, Finding(number, event.id, "order", str(error), None))
         done.findings += _differences(number, event, again)
         done.events += 1
@@ -158,10 +158,25 @@ def replay(lines: Iterable[str | bytes]) -> Replay:
     return done
 
 
-def _read(line: str | bytes) -> tuple[AnyEvent, Any]:
-    data = json.loads(line)
+def _read(line: str | bytes) -> tuple[AnyEvent, Any, str]:
+    """Return the event of a line, the digest it has there, and the text that it must be the digest of.
+
+    Raises
+    ------
+    ValueError, RecursionError, InvalidEvent
+        When it holds no event, or what no log holds: NaN, infinities, a key that is there twice.
+    """
+    data = json.loads(line, object_pairs_hook=_once)
     recorded = data.pop("digest", None) if isinstance(data, dict) else None
-    return from_dict(data), recorded
+    event = from_dict(data)
+    return event, recorded, canonical({name: data[name] for name in event.to_dict() if name in data})
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    read = dict(pairs)
+    if len(read) < len(pairs):
+        raise InvalidEvent("a key is there more than once")
+    return read
 
 
 def _stopped(done: Replay, finding: Finding) -> Replay:

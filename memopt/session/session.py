@@ -9,6 +9,7 @@ from typing import Any
 
 from memopt.errors import Fault, InvalidInstance, MemoptError, as_read
 from memopt.instance import Item
+from memopt.jsontext import RepeatedKeys
 from memopt.session import offer
 from memopt.session import refresh as refreshing
 from memopt.session.config import FIXED, Config
@@ -171,12 +172,13 @@ class Session:
         with self._log.reading() as transaction:
             return list(transaction.since(0))
 
-    def originals(self) -> dict[str, str]:
-        """Return the archive: item id to its original."""
+    def originals(self, items: Iterable[str] | None = None) -> dict[str, str]:
+        """Return the archive, or of it the items wanted that it has: item id to its original."""
         with self._log.reading() as transaction:
             state = self._current(transaction)
-            archive = StoredArchive(transaction, state, state.originals)
-            return {item: archive.original(item) or "" for item in sorted(archive.ids())}
+            wanted = state.originals if items is None else [item for item in items if item in state.originals]
+            archive = StoredArchive(transaction, state, wanted)
+            return {item: archive.original(item) or "" for item in sorted(wanted)}
 
     def configure(self, config: Config, with_next: bool = False) -> Recorded | None:
         """Change the configuration; None when it is as wanted already.
@@ -297,13 +299,15 @@ class Session:
         Raises
         ------
         InvalidPut
-            When an item has another original already, or an id or a text is no string.
+            When an item has another original already or two here, or an id or a text is no string.
         """
         wrong = [
             key for key, text in texts.items() if not (isinstance(key, str) and key and isinstance(text, str))
         ]
         if wrong:
             raise InvalidPut(f"originals are texts by id; not so {as_read(wrong[0])!r}")
+        if isinstance(texts, RepeatedKeys):
+            raise InvalidPut(f"item {texts.repeated[0]!r} has more than one original here")
         with self._batch() as batch:
             known = _known(batch.transaction, event_id, PutEvent)
             archive = StoredArchive(batch.transaction, batch.state, list(texts))

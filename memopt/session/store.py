@@ -10,21 +10,24 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 from memopt.session.config import Config
-from memopt.session.errors import InvalidEvent, InvalidState, StoreFailed, StoreMissing
+from memopt.session.errors import InvalidConfig, InvalidEvent, InvalidState, StoreFailed, StoreMissing
 from memopt.session.events import START, AnyEvent, Record, canonical, from_text
 from memopt.session.state import Key, State, from_rows, value
 
 WAIT_SECONDS = 60.0
 """How long SQLite waits for another writer."""
+_UNHEARD_SECONDS = 0.5
+"""How long it waits at a time: an interrupt is heard in between."""
 _AT_ONCE = 500
 """Ids or numbers asked for in one query."""
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
+_SQLITE = "sqlite://"
 
 
 class Store:
@@ -33,27 +36,27 @@ class Store:
     Parameters
     ----------
     where
-        Path of an SQLite file (made when there is none), an SQLAlchemy URL, or a PostgreSQL URL.
+        Path of an SQLite file (made when there is none), its URL (``sqlite:///PATH``), or a PostgreSQL URL.
+    create
+        Whether tables are made where there are none; otherwise opening changes nothing.
 
     Raises
     ------
     StoreMissing
         When SQLAlchemy, or psycopg for PostgreSQL, is not installed.
     StoreFailed
-        When the database cannot be opened.
+        When the database cannot be opened, or holds no sessions and is not to be made.
     """
 
-    def __init__(self, where: str) -> None:
+    def __init__(self, where: str, create: bool = True) -> None:
         self._sql = _sqlalchemy()
         self.tables = _Tables(self._sql)
         with self._told():
             self.engine = _engine(self._sql, where)
             if not self._made():
-                try:
-                    self.tables.metadata.create_all(self.engine)
-                except self._sql.exc.SQLAlchemyError:
-                    if not self._made():  # another process may have made them at the same time
-                        raise
+                if not create:
+                    raise StoreFailed("there are no sessions in the database")
+                self._make()
 
     def session(self, name: str) -> StoredLog:
         """Return the log of the session of a name."""
@@ -64,7 +67,8 @@ class Store:
         table = self.tables.sessions
         with self._told(), self.engine.connect() as connection:
             rows = connection.execute(self._sql.select(table.c.name).where(table.c.events > 0))
-            return sorted(json.loads(name) for (name,) in rows)
+            with _broken("list of sessions"):
+                return sorted(json.loads(name) for (name,) in rows)
 
     def close(self) -> None:
         """Close every connection."""
@@ -87,6 +91,18 @@ class Store:
             with connection.begin():
                 yield connection
 
+    def _make(self) -> None:
+        if self.engine.dialect.name == "sqlite":
+            with self.engine.connect() as connection:
+                # It has to stand outside of a transaction, and SQLite does not wait here by itself.
+                _patiently(connection.connection.dbapi_connection.execute, "PRAGMA journal_mode=WAL")
+        try:
+            with self.begun(write=True) as connection:
+                self.tables.metadata.create_all(connection)
+        except StoreFailed:
+            if not self._made():  # another process may have made them at the same time
+                raise
+
     def _made(self) -> bool:
         return set(self.tables.names) <= set(self._sql.inspect(self.engine).get_table_names())
 
@@ -94,7 +110,7 @@ class Store:
     def _told(self) -> Iterator[None]:
         try:
             yield
-        except self._sql.exc.SQLAlchemyError as error:
+        except (self._sql.exc.SQLAlchemyError, sqlite3.Error) as error:
             reason = str(getattr(error, "orig", None) or error).strip().splitlines()
             raise StoreFailed(
                 f"the database failed: {reason[0] if reason else type(error).__name__}"
@@ -133,12 +149,14 @@ class StoredTransaction:
             made = self._insert(store.tables.sessions).values(new).on_conflict_do_nothing()
             connection.execute(made)
             row = self._head(lock)
-        head: tuple[int, str, str] = tuple(row) if row else (0, START, "{}")
-        self._length, self._digest, self._config = head
+        head: tuple[Any, str, str] = tuple(row) if row else (0, START, "{}")
+        with _broken("session"):
+            self._length = int(head[0])
+        _, self._digest, self._config = head
 
     def length(self) -> int:
         """Return the number of events."""
-        return int(self._length)
+        return self._length
 
     def load(self) -> State | None:
         """Return the stored state, None where there is none."""
@@ -147,9 +165,10 @@ class StoredTransaction:
         table = self._tables.state
         query = self._sql.select(table.c.part, table.c.whose, table.c.value)
         rows = self._connection.execute(query.where(table.c.session == self._name))
-        config = Config.from_dict(json.loads(self._config))
-        entries = (((part, _key(whose)), json.loads(stored)) for part, whose, stored in rows)
-        return from_rows(config, self.length(), self._digest, entries)
+        with _broken("session"):
+            config = Config.from_dict(json.loads(self._config))
+            entries = (((part, _key(whose)), json.loads(stored)) for part, whose, stored in rows)
+            return from_rows(config, self.length(), self._digest, entries)
 
     def since(self, number: int) -> Iterator[Record]:
         """Yield the events after one, in order."""
@@ -272,53 +291,75 @@ def _sqlalchemy() -> Any:
 
 def _engine(sql: Any, where: str) -> Any:
     if where.startswith(_POSTGRES):
-        url = sql.make_url("postgresql+psycopg://" + where.partition("://")[2])
+        url = _url(sql, "postgresql+psycopg://" + where.partition("://")[2])
         try:
             return sql.create_engine(url)
         except ImportError:
             hint = "pip install 'memopt[postgres]'"
             raise StoreMissing(f"PostgreSQL needs psycopg, which is not installed: {hint}") from None
-    url = where if where.startswith("sqlite:") else sql.URL.create("sqlite", database=where)
-    engine = sql.create_engine(url, connect_args={"timeout": WAIT_SECONDS})
+    if "://" in where and not where.startswith(_SQLITE):
+        kind = where.partition("://")[0]
+        raise StoreFailed(f"a database is an SQLite file or a PostgreSQL URL, not one of {kind!r}")
+    url = _url(sql, where) if where.startswith(_SQLITE) else sql.URL.create("sqlite", database=where)
+    engine = sql.create_engine(url, connect_args={"timeout": _UNHEARD_SECONDS})
     sql.event.listen(engine, "connect", _prepare_sqlite)
     sql.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
+def _url(sql: Any, where: str) -> Any:
+    """Return a URL; what is wrong with it is told without it, for it may hold a password."""
+    try:
+        return sql.make_url(where)
+    except (ValueError, sql.exc.ArgumentError):
+        raise StoreFailed("the URL of the database cannot be read: is the port a number?") from None
+
+
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say so
-    _write_ahead(connection)
     connection.execute("PRAGMA synchronous=NORMAL")
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch a database to writing ahead; SQLite itself does not wait here for another process."""
+def _patiently(execute: Callable[[str], object], statement: str) -> None:
+    """Run a statement; while another process writes, try again."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            execute(statement)
+            return
+        except Exception as error:
+            reason = getattr(error, "orig", error)  # SQLAlchemy wraps SQLite's
+            busy = isinstance(reason, sqlite3.OperationalError) and _code(reason) == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.005)
-        else:
-            return
+
+
+def _code(error: sqlite3.OperationalError) -> int:
+    return error.sqlite_errorcode & 0xFF
 
 
 def _begin_sqlite(connection: Any) -> None:
-    write = connection.get_execution_options().get("memopt_write", True)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    write = connection.get_execution_options().get("memopt_write", False)  # what only reads waits for nobody
+    _patiently(connection.exec_driver_sql, "BEGIN IMMEDIATE" if write else "BEGIN")
 
 
 def _inserter(dialect: str) -> Any:
     return import_module(f"sqlalchemy.dialects.{dialect}").insert
 
 
-def _event(body: str) -> AnyEvent:
+@contextmanager
+def _broken(what: str) -> Iterator[None]:
+    """Name what cannot be read of what was stored: somebody else has written there."""
     try:
+        yield
+    except (ValueError, TypeError, LookupError, RecursionError, InvalidEvent, InvalidConfig) as error:
+        raise InvalidState(what, f"{type(error).__name__}: {error}") from None
+
+
+def _event(body: str) -> AnyEvent:
+    with _broken("log"):
         return from_text(body)
-    except (ValueError, InvalidEvent) as error:
-        raise InvalidState("log", str(error)) from None
 
 
 def _text(name: str | tuple[str, ...]) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from memopt.errors import Fault, as_read, writable
 from memopt.jsontext import RepeatedKeys
 from memopt.text.content import TEXTS, cost_of
+from memopt.text.errors import InvalidMessages
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+DEEPEST = 200
+"""Levels of lists and objects in one another that a message may have; what writes it has a limit, too."""
 
 
 def message_faults(messages: Sequence[Any], costs: Mapping[str, int]) -> list[Fault]:
@@ -28,7 +32,7 @@ def message_faults(messages: Sequence[Any], costs: Mapping[str, int]) -> list[Fa
         elif name is not None:
             found.append(_fault("id_type", index, "has an id that is no text, or an empty one", "id", name))
         found += [*_role(index, message), *_content(index, message.get("content"), costs)]
-        found += [*_calls(index, message), *_repeats(index, message)]
+        found += [*_calls(index, message), *_values(index, message)]
     for name, indices in places.items():
         if len(indices) > 1:
             message = f"messages {indices} have the same id {name!r}"
@@ -36,6 +40,24 @@ def message_faults(messages: Sequence[Any], costs: Mapping[str, int]) -> list[Fa
     return sorted(
         found, key=lambda fault: fault.index[0] if isinstance(fault.index, tuple) else fault.index or 0
     )
+
+
+def named_once(given: object) -> None:
+    """Refuse an object around messages or texts that names a key twice: one of them would be lost.
+
+    Raises
+    ------
+    InvalidMessages
+        With code ``duplicate_key``.
+    """
+    repeated = given.repeated if isinstance(given, RepeatedKeys) else ()
+    if repeated:
+        raise InvalidMessages(
+            [
+                Fault("duplicate_key", f"the key {key!r} is there more than once", field=key)
+                for key in repeated
+            ]
+        )
 
 
 def _fault(code: str, index: int, reason: str, field: str | None, read: Any) -> Fault:
@@ -81,6 +103,9 @@ def _calls(index: int, message: Mapping[str, Any]) -> Iterator[Fault]:
         calls = None
     if legacy is not None and not isinstance(legacy, Mapping):
         yield _fault("calls_type", index, "has a function_call that is no object", "function_call", legacy)
+    answers = message.get("tool_call_id")
+    if not isinstance(answers, str | None):
+        yield _fault("call_id_type", index, "has a tool_call_id that is no text", "tool_call_id", answers)
     for number, call in enumerate(calls or ()):
         field = f"tool_calls[{number}]"
         if not isinstance(call, Mapping):
@@ -90,14 +115,26 @@ def _calls(index: int, message: Mapping[str, Any]) -> Iterator[Fault]:
             yield _fault("call_id_missing", index, reason, f"{field}.id", call.get("id"))
 
 
-def _repeats(index: int, part: Any, path: str = "") -> Iterator[Fault]:
-    if isinstance(part, RepeatedKeys):
-        for key in part.repeated:
+def _values(index: int, message: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what JSON cannot hold, or should hold once, wherever it stands in a message."""
+    found: list[tuple[Any, str, int]] = [(message, "", 1)]
+    while found:
+        part, path, depth = found.pop()
+        if isinstance(part, float):
+            yield _fault("not_finite", index, f"holds {part} in {path}, which no JSON can hold", path, part)
+            continue
+        if depth > DEEPEST:
+            yield _fault("too_deep", index, f"is nested in more than {DEEPEST} levels", None, None)
+            return
+        for key in part.repeated if isinstance(part, RepeatedKeys) else ():
             reason = f"has the key {key!r} more than once" + (f" in {path}" if path else "")
             yield _fault("duplicate_key", index, reason, key, key)
-    if isinstance(part, dict):
-        for key, value in part.items():
-            yield from _repeats(index, value, f"{path}.{key}" if path else key)
-    elif isinstance(part, list):
-        for number, value in enumerate(part):
-            yield from _repeats(index, value, f"{path}[{number}]")
+        found += [
+            (value, _below(path, key), depth + 1)
+            for key, value in (part.items() if isinstance(part, Mapping) else enumerate(part))
+            if isinstance(value, (dict, list, tuple)) or (isinstance(value, float) and not isfinite(value))
+        ]
+
+
+def _below(path: str, key: object) -> str:
+    return f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}" if path else str(key)

@@ -11,7 +11,7 @@ from memopt.errors import Fault
 from memopt.text.chat_json import parse
 from memopt.text.content import COSTS, Content, read_content
 from memopt.text.errors import InvalidMessages
-from memopt.text.message_faults import message_faults
+from memopt.text.message_faults import message_faults, named_once
 
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking", "thinking_blocks")
 
@@ -92,10 +92,12 @@ def read_messages(
     InvalidMessages
         With every fault found: those of `memopt.jsontext.parse`, ``not_messages``, ``not_an_object``,
         ``role_missing``, ``unknown_role``, ``content_type``, ``part_type``, ``unknown_part``,
-        ``calls_type``, ``call_id_missing``, ``id_type``, ``duplicate_id``, ``duplicate_key``.
+        ``calls_type``, ``call_id_missing``, ``call_id_type``, ``id_type``, ``duplicate_id``,
+        ``duplicate_key``, ``not_finite``, ``too_deep``.
     """
     given: Any = parse(chat) if isinstance(chat, (str, bytes)) else chat
     if isinstance(given, Mapping) and "messages" in given and "role" not in given:
+        named_once(given)
         given = given["messages"]
     elif isinstance(given, Mapping):
         given = [given]

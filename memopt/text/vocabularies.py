@@ -120,7 +120,15 @@ def tokenizers(path: str | Path, name: str | None = None) -> Count:
     loaded.encode_special_tokens = True  # in a message they are text
     loaded.no_truncation()
     loaded.no_padding()
-    return lambda text: len(loaded.encode(text, add_special_tokens=False).ids)
+
+    def count(text: str) -> int:
+        try:
+            return len(loaded.encode(text, add_special_tokens=False).ids)
+        except Exception as error:  # a plain Exception again, where the vocabulary lacks a piece of the text
+            reason = f"{str(path)!r} cannot count every text: {error}"
+            raise TokenizerUnavailable(name, reason, _ANYWHERE) from None
+
+    return count
 
 
 def deepseek() -> Count:

@@ -92,3 +92,10 @@ def test_a_tokenizer_that_nobody_knows_is_named(run: Any) -> None:
     result = run("count", "-", "--tokenizer", "o300k", data={"texts": {}})
     assert result.exit_code == 2
     assert "o300k" in result.output
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"texts": {"a": "x", "a": "yy"}}', b'{"calls": [{"prompt_tokens": 1, "prompt_tokens": 2}]}']
+)
+def test_a_key_that_is_there_twice_is_refused(run: Any, text: bytes) -> None:
+    assert run("count", "-", data=text).exit_code == 2

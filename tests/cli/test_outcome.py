@@ -66,3 +66,7 @@ def test_rejected_outcomes_change_no_configuration(run: Any, begun: list[str], t
     assert run("outcome", "-", *begun, "--config", path, data=ghost | {"retrieved": ["a"]}).exit_code == 0
     after = told(run("status", *begun, "--json"))
     assert (after["config"]["governance"]["mode"], after["events"]) == ("govern", before["events"] + 2)
+
+
+def test_a_batch_beyond_what_can_be_counted_is_wrong_usage(run: Any, begun: list[str]) -> None:
+    assert run("outcome", "-", *begun, "--batch", "9" * 30).exit_code == 2

@@ -124,3 +124,40 @@ def test_a_file_that_is_no_database_is_a_sentence(run: Any, tmp_path: Path) -> N
     done = run("status", "--db", path)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "the database failed: file is not a database" in done.stderr
+
+
+@pytest.mark.parametrize("nowhere", ["", ":memory:", "sqlite://", "sqlite:///:memory:"])
+def test_a_database_that_is_kept_nowhere_is_refused(nowhere: str, run: Any) -> None:
+    done = run("turn", "-", "--db", nowhere, data=TURN)
+    assert (done.exit_code, "would be lost" in done.stderr) == (2, True)
+
+
+def test_reading_by_url_makes_no_file(run: Any, tmp_path: Path) -> None:
+    assert run("status", "--db", f"sqlite:///{tmp_path / 'x.db'}").exit_code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("{", "Expecting"), ("", "empty"), ('{"gain": 1, "gain": 2}', "more than once")]
+)
+def test_a_broken_configuration_names_its_own_file(text: str, said: str, run: Any, tmp_path: Path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text(text)
+    done = run("simulate", "-", "--config", config, data=TURN)
+    assert done.exit_code == 2
+    assert str(config) in done.stderr
+    assert said in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("outcome", '{"id": "e", "success": true, "success": false, "retrieved": []}'),
+        ("turn", '{"budget": 9, "budget": 100, "items": []}'),
+        ("put", '{"note": "one", "note": "two"}'),
+    ],
+)
+def test_a_key_that_is_there_twice_is_refused(command: str, line: str, run: Any, begun: list[str]) -> None:
+    before = run("status", *begun, "--json").stdout
+    assert run(command, "-", *begun, data=line.encode()).exit_code == 2
+    assert run("status", *begun, "--json").stdout == before

@@ -143,3 +143,10 @@ def test_every_kind_has_a_name():
 @given(json_data)
 def test_short_rows_are_written_as_the_encoder_writes_them(data) -> None:
     assert canonical(data) == json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("text", ["\ud83d\ude00", "\ud83d", "\ud83d\ude00\ude00", "é"])
+def test_what_is_read_back_has_the_same_text(text):
+    written = canonical({"a": text})
+    assert canonical(json.loads(json.dumps({"a": text}))) == written
+    assert canonical(json.loads(written)) == written

@@ -178,3 +178,24 @@ def test_a_log_without_its_beginning_is_refused(lines):
 def test_what_is_no_log_is_refused(line):
     with pytest.raises(InvalidLog, match="no log of a session: line 2: "):
         replay(["", line])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"flags":', '"flags":[],"flags":'),
+        ('"utility":{', '"utility":{"x":[NaN],'),
+        ('"digest":"', '"digest":"\\ud800'),
+        ('"refused":[],', ""),
+    ],
+)
+def test_a_line_that_only_looks_the_same_is_found(before, after, lines):
+    at = next(k for k, line in enumerate(lines) if before in _spaced(line))
+    changed = [*lines[:at], _spaced(lines[at]).replace(before, after, 1), *lines[at + 1 :]]
+    found = replay(changed).findings
+    assert found
+    assert found[0].line == at + 1
+
+
+def _spaced(line):
+    return json.dumps(json.loads(line), separators=(",", ":"))

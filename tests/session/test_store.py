@@ -336,3 +336,72 @@ def test_sessions_in_memory_load_no_database():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == []
+
+
+def test_opening_to_read_changes_no_file(tmp_path):
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE places (name)")
+    before = path.read_bytes()
+    with pytest.raises(StoreFailed, match="no sessions"):
+        Store(str(path), create=False)
+    assert path.read_bytes() == before
+
+
+def test_reading_waits_for_no_writer(tmp_path):
+    path = str(tmp_path / "memory.db")
+    with Store(path) as store:
+        session = Session(CONFIG, store.session("s"))
+        session.put({"a": "x"})
+        with sqlite3.connect(path, isolation_level=None) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            with Store(path, create=False) as other:
+                assert other.sessions() == ["s"]
+                assert Session(log=other.session("s")).state.digest == session.state.digest
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "postgresql://me:secret@127.0.0.1:port/x",
+        "postgres://me:secret@[::1/x",
+        "mysql://me:secret@127.0.0.1/x",
+        "postgresql+asyncpg://me:secret@127.0.0.1/x",
+    ],
+)
+def test_a_wrong_url_is_a_sentence_without_its_password(where):
+    pytest.importorskip("psycopg")
+    with pytest.raises(StoreFailed) as caught:
+        Store(where)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "memopt_sessions SET config = '{'",
+        'memopt_sessions SET config = \'{"gain": "x"}\'',
+        "memopt_sessions SET events = 'many'",
+        "memopt_state SET value = '['",
+        "memopt_state SET part = 'none' WHERE part = 'queue'",
+        "memopt_state SET whose = '{' WHERE part = 'queue'",
+    ],
+)
+def test_what_others_wrote_into_the_tables_is_named(change, tmp_path):
+    path = str(tmp_path / "memory.db")
+    with Store(path) as store:
+        run(Session(CONFIG, store.session("s")), 5)
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE {change}")
+    with Store(path) as store, pytest.raises(InvalidState):
+        _ = Session(log=store.session("s")).state
+
+
+def test_a_name_that_nobody_can_read_is_told(tmp_path):
+    path = str(tmp_path / "memory.db")
+    with Store(path) as store:
+        run(Session(CONFIG, store.session("s")), 5)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE memopt_sessions SET name = 's'")
+    with Store(path) as store, pytest.raises(InvalidState):
+        store.sessions()
