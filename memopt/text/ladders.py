@@ -13,14 +13,23 @@ from typing import NamedTuple
 
 from memopt.columns import DEFAULT_LADDER
 from memopt.session.refresh import Compressor
-from memopt.text.compress import compressors as extractive
+from memopt.text.compress import levels as extractive
 from memopt.text.idf import StreamingIdf
 from memopt.text.messages import Message
-from memopt.text.words import terms
+from memopt.text.words import restricts, terms
 
 REMEMBERED = 2**14
 """Messages whose levels are remembered; their own texts are not."""
 
+MARK = "[{}] "
+"""What a level begins with that the built-in compressors made, its name in it: a text that has gaps
+and does not say so is read as complete."""
+
+SHARES: Mapping[str, float] = {"summary": 0.5, "abstraction": 0.2, "keywords": 0.5}
+"""Of a message's length, that each built-in level has at most, its mark included. Longer keywords save next
+to nothing: in Chinese they cost more tokens a character than the sentence that they stand for."""
+
+_WITHOUT_KEYWORDS = {level: share for level, share in SHARES.items() if level != "keywords"}
 _STREAMS = 8
 
 
@@ -68,9 +77,16 @@ class Ladders:
     ----------
     compressors
         Level name to its compressor; None = those of `memopt.text.compress`, with the idf of the
-        chat up to the message. A function with a language model behind it is asked once a text.
+        chat up to the message, every text marked with its level (`MARK`), and no keywords of what
+        people and models say with a negation or a restriction in it. A function with a language
+        model behind it is asked once a text; what it returns is sent as it is.
     ladder
         Level names, richest first, without ``delete``.
+
+    Raises
+    ------
+    ValueError
+        When a compressor makes a level that is not a poorer one of the ladder.
     """
 
     def __init__(
@@ -79,6 +95,11 @@ class Ladders:
         self.ladder = tuple(ladder)
         self._given: dict[str, Callable[[str], str]] | None = None
         if compressors is not None:
+            unknown = [level for level in compressors if level not in self.ladder[1:]]
+            if unknown:
+                raise ValueError(
+                    f"the ladder {', '.join(self.ladder)} has no poorer level {', '.join(map(repr, unknown))}"
+                )
             self._given = {level: lru_cache(REMEMBERED)(make) for level, make in compressors.items()}
         self._made: OrderedDict[tuple[bytes, bool], _Made] = OrderedDict()
         self._streams: OrderedDict[bytes, StreamingIdf] = OrderedDict()
@@ -137,25 +158,34 @@ class Ladders:
         return found
 
     def _make(self, message: Message, shrinks: bool, idf: StreamingIdf) -> _Made:
-        richest, *poorer = self.ladder
-        makers = extractive(idf) if self._given is None else self._given
-        texts: dict[str, str] = {}
-        for level in poorer if shrinks else ():
-            made = makers[level](message.content.text) if level in makers else ""
-            if not isinstance(made, str):
-                raise TypeError(f"the compressor of {level!r} returned {type(made).__name__}, not text")
-            if made:
-                texts[level] = made
+        texts = self._shorter(message, idf) if shrinks else {}
         weight = idf.weights(_terms(message, message.content.text, idf))
         mass = math.fsum(weight.values())  # exact, so that the order of a set does not matter
         shares: dict[str, float] = {}
         told = 0.0
         for level, shorter in reversed(texts.items()):
-            words = weight.keys() & _terms(message, shorter, idf)
+            words = weight.keys() & _terms(message, shorter.removeprefix(MARK.format(level)), idf)
             share = math.fsum([weight[term] for term in words]) / mass if mass else 1.0
             shares[level] = told = max(told, min(share, 1.0))
-        shares[richest] = 1.0
+        shares[self.ladder[0]] = 1.0
         return _Made(texts, mass, dict(reversed(shares.items())))
+
+    def _shorter(self, message: Message, idf: StreamingIdf) -> dict[str, str]:
+        """Return the texts of a message's poorer levels by name, richest first."""
+        text, poorer = message.content.text, self.ladder[1:]
+        if self._given is None:
+            # Keywords drop "not" and "only if"; of what tools print, they say no more than what it is about.
+            shares = _WITHOUT_KEYWORDS if message.answers is None and restricts(text) else SHARES
+            built_in = extractive(text, idf, shares=shares, mark=MARK)
+            return {level: built_in[level] for level in poorer if level in built_in}
+        texts: dict[str, str] = {}
+        for level in poorer:
+            made = self._given[level](text) if level in self._given else ""
+            if not isinstance(made, str):
+                raise TypeError(f"the compressor of {level!r} returned {type(made).__name__}, not text")
+            if made:
+                texts[level] = made
+        return texts
 
 
 def _terms(message: Message, content: str, idf: StreamingIdf) -> set[str]:

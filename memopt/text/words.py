@@ -27,7 +27,9 @@ _WESTERN_END = r"\s(?:(?<=[.!?]\s)|(?<=[.!?][\"'”’)\]]\s))\s*"
 _END = re.compile(_WESTERN_END)
 _HAN_MARK = re.compile("[。！？；…]")
 _ANY_END = re.compile(_WESTERN_END + r"|(?<=[。！？；…])(?![。！？；…”’」』）])|(?<=[。！？…][”’」』）])")
-_ABBREVIATION = re.compile(r"(?:\b[A-Za-z]|\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|No|Fig|e\.g|i\.e|approx))\.$")
+_ABBREVIATION = re.compile(
+    r"(?:\b[A-Za-z]|\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|No|Fig|e\.g|i\.e|approx)|^\d{1,3})\.$"
+)
 _ENDS_IN = 9
 """Characters at the end of a sentence that decide whether it ends in an abbreviation."""
 _CUT = re.compile(r"[,;:，、；：\s](?=[^,;:，、；：\s]*$)")
@@ -42,7 +44,18 @@ through to too under until up very was we were what when where which while who w
 would yeah yes you your
 """
 _FUNCTION_WORDS = frozenset(_ENGLISH.split())
-_FUNCTION_CHARACTERS = frozenset("的了着吗呢吧啊么们是在和与我你他她它这那就也都很のはがをにでとも")
+_CHINESE = "的了着吗呢吧啊么们是在和与我你他她它这那就也都很把被但而或のはがをにでとも"
+_FUNCTION_CHARACTERS = frozenset(_CHINESE)
+_STRETCH = re.compile(rf"(?:(?![{_CHINESE}])[{HAN}]){{2,}}")
+
+_RESTRICTING = """
+aint after arent before cannot cant couldnt didnt doesnt dont except excluding instead isnt neither never no
+nobody none nor not nothing nowhere only shouldnt til till unless until wasnt without wont wouldnt
+"""
+_RESTRICTS = re.compile(rf"\b(?:{'|'.join(_RESTRICTING.split())})\b")
+_RESTRICTS_HAN = re.compile(
+    "[不没沒別别勿未无無只仅僅除禁莫]|非(?!常)|[之以]前|[之以][后後]|直到|ない|ません|なし|だけ|のみ|しか"
+)
 
 
 class Sentence(NamedTuple):
@@ -92,6 +105,27 @@ def terms(text: str) -> list[str]:
                 if _FUNCTION_CHARACTERS.isdisjoint(run[at : at + 2])
             ]
     return found
+
+
+def stretches(text: str) -> list[str]:
+    """Return the longest stretches of two or more Chinese characters without a function character."""
+    return _STRETCH.findall(text)
+
+
+def is_han(term: str) -> bool:
+    """Return whether a term is written without spaces between words."""
+    return _IS_HAN.match(term) is not None
+
+
+def restricts(text: str) -> bool:
+    """Return whether a text negates or restricts: its content words alone may say the contrary.
+
+    By English, Chinese and Japanese words ("not", "only", "unless", "before"), rather once too often.
+    """
+    plain = _normal(text)
+    if "n't" in plain or _RESTRICTS.search(plain):
+        return True
+    return not text.isascii() and bool(_RESTRICTS_HAN.search(plain))
 
 
 def jieba_terms() -> Terms:

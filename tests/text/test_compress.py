@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memopt.session.refresh import Compressor
-from memopt.text.compress import IdfSentences, TfIdfKeywords, compressors
+from memopt.text.compress import SHARES, IdfSentences, TfIdfKeywords, compressors, levels
 from memopt.text.idf import StreamingIdf
 from memopt.text.words import LONGEST, jieba_terms, join, sentences, terms
 
@@ -157,9 +157,17 @@ def test_keywords_are_frequent_here_and_rare_elsewhere() -> None:
     assert TfIdfKeywords(99, idf)(text) == "pirates, ship, parrot, took"
 
 
-def test_overlapping_bigrams_are_told_as_one_word() -> None:
-    assert TfIdfKeywords(3)("西湖龙井好。西湖龙井贵！") == "西湖龙井"
-    assert TfIdfKeywords(2)("西湖美，西湖大，龙井香，龙井贵") == "西湖, 龙井"
+def test_chinese_keywords_are_stretches_of_the_text() -> None:
+    assert TfIdfKeywords(1)("西湖龙井的。西湖龙井！") == "西湖龙井"
+    assert TfIdfKeywords(4)("西湖的美，西湖的大，龙井的香，龙井的贵") == "西湖、龙井"
+    common = texts_of(*["快递一千个包裹送来"] * 5)
+    assert TfIdfKeywords(1, common)("快递员一千个包裹送来") == "快递员"
+    assert TfIdfKeywords(9)("快递员 in Leeds sold biscuits") == "快递员, leeds, sold, biscuits"
+
+
+def test_words_of_a_dictionary_are_not_joined() -> None:
+    idf = StreamingIdf(lambda text: ["上海", "喝", "龙井茶"] if text else [])
+    assert TfIdfKeywords(3, idf)("上海喝龙井茶") == "上海, 喝, 龙井茶"
 
 
 def test_chinese_is_summarised_by_whole_sentences() -> None:
@@ -192,6 +200,34 @@ def test_a_function_of_the_users_is_a_compressor() -> None:
     ladder: dict[str, Compressor] = {**compressors(StreamingIdf()), "summary": shout}
     assert ladder["summary"]("hello") == "HELL"
     assert set(ladder) == {"summary", "abstraction", "keywords"}
+
+
+def test_a_list_of_json_is_summarised_by_whole_elements_each_once() -> None:
+    flight = {"number": "HAT1", "from": "Leeds", "note": "Late. Few seats"}
+    flights = [flight, flight, {**flight, "number": "HAT2", "to": "Rome"}, flight, flight]
+    kept = levels(json.dumps(flights, indent=1), StreamingIdf(), shares={"summary": 0.5})["summary"]
+    assert json.loads(kept) == [flights[0], flights[2]]
+
+
+def test_a_log_is_summarised_by_whole_lines_each_once() -> None:
+    lines = ["ok. Session 1.5 opened by mia", "WARN pool full. Growing"]
+    text = "\n".join([lines[0]] * 4 + [lines[1]] + [lines[0]] * 2)
+    assert levels(text, StreamingIdf(), shares={"summary": 0.5})["summary"].splitlines() == lines
+
+
+def test_keywords_of_json_have_no_letters_of_its_escapes() -> None:
+    text = json.dumps({"page": "Anna\nBiscuit\tLeeds " * 9})
+    assert levels(text, StreamingIdf())["keywords"] == "anna, biscuit, leeds, page"
+
+
+@given(texts_that_repeat, st.sampled_from([SHARES, {"gist": 0.7, "keywords": 0.5}, {"gist": 1.0}]))
+def test_a_mark_counts_as_part_of_a_level(text: str, shares: dict[str, float]) -> None:
+    made = levels(text, texts_of(text), shares=shares, mark="[{}] ")
+    assert all(kept.startswith(f"[{level}] ") for level, kept in made.items())
+    sizes = [len(text), *map(len, made.values())]
+    assert sizes == sorted(set(sizes), reverse=True)
+    for level, kept in made.items():
+        assert len(kept) <= shares[level] * len(text)
 
 
 @given(texts_that_repeat, st.sampled_from([len, lambda part: len(part.encode())]))
@@ -258,7 +294,7 @@ def test_real_dialogues_in_two_languages_shrink_to_their_shares(shared: Path) ->
             summary, abstraction, keywords = (
                 made[level](day) for level in ("summary", "abstraction", "keywords")
             )
-            assert 0 < len(summary) <= 0.2 * len(day)
-            assert len(abstraction) <= 0.1 * len(day)
-            assert keywords.count(", ") <= 11
+            assert 0 < len(summary) <= SHARES["summary"] * len(day)
+            assert len(abstraction) <= SHARES["abstraction"] * len(day)
+            assert keywords.count(", ") + keywords.count("、") <= 11
             assert 0 < len(keywords) < min(len(text) for text in (summary, abstraction, day) if text)

@@ -9,9 +9,9 @@ from chats import chats, texts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memopt.text.compress import compressors
+from memopt.text.compress import levels
 from memopt.text.idf import StreamingIdf
-from memopt.text.ladders import Ladder, Ladders
+from memopt.text.ladders import MARK, SHARES, Ladder, Ladders
 from memopt.text.messages import Message, read_messages
 
 SAID = [
@@ -34,10 +34,9 @@ def test_the_default_levels_are_the_extractive_ones_by_what_was_said_so_far() ->
     idf = StreamingIdf()
     for message, ladder in zip(messages, Ladders()(messages), strict=True):
         idf.observe(message.text())
-        made = {level: make(message.content.text) for level, make in compressors(idf).items()}
-        assert ladder.texts == {"raw": message.content.text} | {
-            level: text for level, text in made.items() if text
-        }
+        made = levels(message.content.text, idf, shares=SHARES, mark=MARK)
+        assert made
+        assert ladder.texts == {"raw": message.content.text} | made
         assert ladder.mass == pytest.approx(sum(idf(term) for term in set(idf.terms(message.text()))))
 
 
@@ -82,6 +81,49 @@ def test_a_compressor_of_the_users_is_asked_once_a_text_and_never_for_what_stays
     ]  # fmt: skip
     kept(messages[1:])
     assert asked == ["one two", "three four"]
+
+
+def test_built_in_levels_say_what_they_are_and_given_ones_what_they_want() -> None:
+    [ladder] = Ladders()(told(" ".join(SAID)))
+    assert list(ladder.texts) == ["raw", "summary", "abstraction", "keywords"]
+    for level, text in list(ladder.texts.items())[1:]:
+        assert text.startswith(f"[{level}] ")
+    [other] = Ladders({"summary": lambda text: text[:3]})(told(SAID[0]))
+    assert other.texts["summary"] == "Ann"
+
+
+def test_a_mark_tells_nothing_of_a_message() -> None:
+    [ladder] = Ladders()(told("A summary is what I want. " + SAID[0]))
+    [other] = Ladders()(told("A synonym is what I want. " + SAID[0]))
+    assert "summary is" not in ladder.texts["summary"]
+    assert ladder.shares == other.shares
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_there_are_no_keywords_of_what_is_negated_or_restricted(role: str) -> None:
+    order = "Please book the blue suit at the shop in Leeds and send it to my office by courier on Thursday."
+    said = [
+        order,
+        order + " Not before Thursday.",
+        order.replace("and", "only if cheap, and"),
+        SAID[2] + "不要茶。",
+    ]
+    found = ["keywords" in ladder.texts for ladder in Ladders()(told(*said, role=role))]
+    assert found == [True, False, False, False]
+
+
+def test_what_a_tool_returns_has_keywords_whatever_it_negates() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c", "content": SAID[0] + " Not found."}
+    ladders = Ladders()(read_messages([{"role": "assistant", "content": None, "tool_calls": [call]}, result]))
+    assert "keywords" in ladders[1].texts
+
+
+def test_a_level_that_the_ladder_does_not_have_is_named() -> None:
+    with pytest.raises(ValueError, match="raw, summary, abstraction, keywords has no poorer level 'gist'"):
+        Ladders({"gist": str.upper})
+    with pytest.raises(ValueError, match="no poorer level 'raw'"):
+        Ladders({"raw": str.upper, "summary": str.upper})
 
 
 def test_a_ladder_may_have_other_names() -> None:

@@ -1,0 +1,168 @@
+"""What a text is made of, and can be kept whole or not at all: JSON records, lines, sentences."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memopt.text.words import join, sentences
+
+DEEPEST = 8
+"""Wrappers that are opened at most, one inside the other."""
+
+_WHITE = re.compile(r"[ \t\n\r]*")
+_TIGHT = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+')
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_READ = json.JSONDecoder().raw_decode
+_CLOSERS = "\"'”’」』)）]*_"
+_ENDS = tuple(".!?。！？；…")
+
+
+class Units(NamedTuple):
+    """The units of a text in order, and what makes some of them, by ascending index, a text again."""
+
+    texts: Sequence[str]
+    join: Callable[[Sequence[int]], str]
+
+
+class _Part(NamedTuple):
+    """Where an element of a JSON text begins, its key included, where its value does, and its end."""
+
+    begin: int
+    value: int
+    end: int
+
+
+def sentence_units(text: str) -> Units:
+    """Return the sentences of a text."""
+    cut = sentences(text)
+    return Units([sentence.text for sentence in cut], lambda chosen: join([cut[index] for index in chosen]))
+
+
+def record_units(text: str) -> Units:
+    """Return the records of a text.
+
+    Of JSON with a list or an object on top: its elements or pairs, as it writes them but compact, one
+    a line, in a list or an object again. Of a text that is mostly lines without the end of a sentence
+    (logs, tables, code): its lines. Of any other: its sentences. A unit that holds most of such a
+    whole is made of records itself: ``{"status": "ok", "results": [...]}`` has those of its results.
+    """
+    return _records(text, DEEPEST)
+
+
+def _records(text: str, deepest: int) -> Units:
+    stripped = text.strip()
+    if deepest and stripped[:1] in ("[", "{"):
+        try:
+            return _json(stripped, deepest)
+        except (ValueError, RecursionError):
+            pass
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    if not deepest or len(lines) < 2 or _is_prose(lines):
+        return sentence_units(text)
+    longest = _longest(lines)
+    if longest is None:
+        return Units(lines, lambda chosen: "\n".join([lines[index] for index in chosen]))
+    return _opened(lines, longest, _records(lines[longest], deepest - 1), "\n".join)
+
+
+def _is_prose(lines: Sequence[str]) -> bool:
+    """Return whether at least half of the text is in lines that end as a sentence does."""
+    ended = sum(len(line) for line in lines if line.rstrip(_CLOSERS).endswith(_ENDS))
+    return 2 * ended >= sum(map(len, lines))
+
+
+def _longest(texts: Sequence[str]) -> int | None:
+    """Return the index of the text that is longer than all others together, None where there is none."""
+    lengths = list(map(len, texts))
+    most = max(lengths, default=0)
+    return lengths.index(most) if 2 * most > sum(lengths) else None
+
+
+def _json(text: str, deepest: int) -> Units:
+    """Return the records of a JSON text; ValueError when it is none."""
+    parts, end = _parts(text)
+    if end != len(text):
+        raise ValueError("more than one JSON value")
+    open_, close = text[0], text[-1]
+
+    def wrapped(kept: Sequence[str]) -> str:
+        return open_ + ",\n".join(kept) + close if kept else ""
+
+    records = ["".join(_TIGHT.findall(text, part.begin, part.end)) for part in parts]
+    longest = _longest(records)
+    if longest is not None:
+        part = parts[longest]
+        inner = _inside(text[part.value : part.end], text.isascii(), deepest - 1)
+        if inner is not None:
+            key = "".join(_TIGHT.findall(text, part.begin, part.value))
+            within = Units(inner.texts, lambda chosen: key + inner.join(chosen))
+            return _opened(records, longest, within, wrapped)
+    return Units(records, lambda chosen: wrapped([records[index] for index in chosen]))
+
+
+def _inside(value: str, escaped: bool, deepest: int) -> Units | None:
+    """Return the records of a JSON value; those of a string as a string. None where it has not several."""
+    if value[0] in "[{":
+        inner = _json(value, deepest) if deepest else None
+        return inner if inner and inner.texts else None
+    if value[0] != '"':
+        return None
+    said = json.loads(value)
+    if _SURROGATE.search(said):
+        return None
+    inside = _records(said, deepest)
+    if len(inside.texts) < 2:
+        return None
+    return Units(inside.texts, lambda chosen: json.dumps(inside.join(chosen), ensure_ascii=escaped))
+
+
+def _opened(texts: Sequence[str], at: int, inner: Units, assemble: Callable[[Sequence[str]], str]) -> Units:
+    """Return units with those of `inner` in the place of one."""
+    after = at + len(inner.texts)
+
+    def joined(chosen: Sequence[int]) -> str:
+        kept = [texts[index] for index in chosen if index < at]
+        within = [index - at for index in chosen if at <= index < after]
+        kept += [inner.join(within)] if within else []
+        return assemble(kept + [texts[index - after + at + 1] for index in chosen if index >= after])
+
+    return Units([*texts[:at], *inner.texts, *texts[at + 1 :]], joined)
+
+
+def _parts(text: str) -> tuple[list[_Part], int]:
+    """Return the elements or pairs of the list or object that a text begins with, and where it ends."""
+    pairs, close = text[0] == "{", {"{": "}", "[": "]"}[text[0]]
+    parts: list[_Part] = []
+    at = _after_white(text, 1)
+    while parts or not text.startswith(close, at):
+        begin = at
+        if pairs:
+            key, at = _READ(text, at)
+            if not isinstance(key, str):
+                raise ValueError("a key is no string")
+            at = _after(":", text, at)
+        value = at
+        _, end = _READ(text, at)
+        parts.append(_Part(begin, value, end))
+        at = _after_white(text, end)
+        if text.startswith(close, at):
+            break
+        at = _after(",", text, at)
+    return parts, at + 1
+
+
+def _after(sign: str, text: str, at: int) -> int:
+    """Return where what follows a sign begins; ValueError when it does not stand there."""
+    at = _after_white(text, at)
+    if not text.startswith(sign, at):
+        raise ValueError(f"no {sign!r}")
+    return _after_white(text, at + 1)
+
+
+def _after_white(text: str, at: int) -> int:
+    found = _WHITE.match(text, at)
+    assert found is not None
+    return found.end()

@@ -1,0 +1,106 @@
+"""Units are records where a text has records, and what is kept of them reads as the whole did."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memopt.text.units import DEEPEST, record_units, sentence_units
+
+FLIGHTS = [{"flight": f"HAT{number}", "price": 100.5, "note": "Late. Few seats"} for number in range(5)]
+PROSE = "She lives in Leeds. Trains run late.\nThe hotel is full."
+
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.integers() | st.floats(allow_nan=False) | st.text('aé."\\茶。', max_size=40),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+)
+
+
+def test_the_elements_of_a_list_are_kept_whole_one_a_line() -> None:
+    units = record_units(json.dumps(FLIGHTS, indent=2))
+    compact = [json.dumps(flight, separators=(",", ":")) for flight in FLIGHTS]
+    assert units.texts == compact
+    assert units.join([1, 3]) == f"[{compact[1]},\n{compact[3]}]"
+
+
+def test_a_list_that_holds_most_of_an_object_is_opened() -> None:
+    units = record_units(json.dumps({"status": "ok", "results": FLIGHTS, "next": None}))
+    assert len(units.texts) == len(FLIGHTS) + 2
+    assert json.loads(units.join([2, 6])) == {"results": [FLIGHTS[1]], "next": None}
+    assert json.loads(units.join([0])) == {"status": "ok"}
+    assert units.join([0, 1]).splitlines()[0] == '{"status":"ok",'
+
+
+def test_a_string_that_holds_most_of_an_object_stays_a_string() -> None:
+    units = record_units(json.dumps({"url": "x", "page": f"{PROSE} “Café”"}, ensure_ascii=False))
+    assert units.texts[1:] == ["She lives in Leeds.", "Trains run late.", "The hotel is full.", "“Café”"]
+    assert json.loads(units.join([1, 3, 4])) == {"page": "She lives in Leeds.\nThe hotel is full. “Café”"}
+    inside = record_units(json.dumps({"page": json.dumps(FLIGHTS)}))
+    assert json.loads(json.loads(inside.join([4]))["page"]) == FLIGHTS[4:]
+
+
+def test_numbers_and_escapes_stand_as_they_were_written() -> None:
+    text = r'{"a": 1.10, "a": 1e999, "b": 12345678901234567890.5, "c": "\ud83d \u00e9", "d": [ ]}'
+    units = record_units(text)
+    assert units.join(range(5)) == "{" + ",\n".join(units.texts) + "}"
+    assert units.join(range(5)).replace(",\n", ", ").replace("[]", "[ ]").replace('":', '": ') == text
+
+
+@given(values, st.sampled_from([None, 1]), st.booleans())
+def test_all_records_together_are_the_same_json(value: Any, indent: int | None, escaped: bool) -> None:
+    if isinstance(value, (list, dict)) and value:
+        text = json.dumps(value, indent=indent, ensure_ascii=escaped)
+        units = record_units(text)
+        kept = units.join(range(len(units.texts)))
+        assert json.loads(kept) == value
+        assert kept.count("\n") < len(units.texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[1 2]", '{"a" 1}', "{1: 2}", "[1,]", '{"a": 1}"', "[" * 5000, "{", "[1] [2]", '{"a": [1, 2}'],
+)
+def test_what_is_no_json_is_text(text: str) -> None:
+    assert record_units(text).texts == sentence_units(text).texts
+
+
+def test_wrappers_are_opened_to_a_depth_only() -> None:
+    value: Any = list(range(100))
+    for _ in range(DEEPEST - 1):
+        value = {"data": value}
+    assert len(record_units(json.dumps(value)).texts) == 100
+    assert len(record_units(json.dumps({"data": {"data": value}})).texts) == 1
+
+
+def test_the_lines_of_a_log_are_not_cut_at_stops_within() -> None:
+    lines = ["12:01 GET /v1.2 ok. Done in 1.5 s", "12:02 WARN pool full. Growing", "    at main(4)", "exit 1"]
+    units = record_units("\n\n".join(lines) + "\n")
+    assert units.texts == lines
+    assert units.join([1, 2]) == "12:02 WARN pool full. Growing\n    at main(4)"
+
+
+def test_prose_has_sentences_in_whatever_lines_it_stands() -> None:
+    for text in (PROSE, "Hi Ann. I am late", 'He said "No."\nShe left.'):
+        assert record_units(text).texts == sentence_units(text).texts
+    letter = "Hi Ann\nI come at nine. Bring the map. We go to Leeds\nBob"
+    units = record_units(letter)
+    assert units.texts == ["Hi Ann", "I come at nine.", "Bring the map.", "We go to Leeds", "Bob"]
+    assert units.join([0, 2, 4]) == "Hi Ann\nBring the map.\nBob"
+
+
+def test_json_below_a_line_of_its_own_is_opened() -> None:
+    units = record_units("exit code 0\n" + json.dumps(FLIGHTS))
+    assert units.join([0, 2]) == "exit code 0\n[" + json.dumps(FLIGHTS[1], separators=(",", ":")) + "]"
+
+
+@given(st.text(alphabet=st.sampled_from('[]{}",:\\ \n.a1茶。'), max_size=60))
+def test_any_text_has_units_that_join(text: str) -> None:
+    units = record_units(text)
+    assert all(units.texts)
+    assert units.join([]) == ""
+    kept = units.join(range(len(units.texts)))
+    assert bool(kept) == bool(units.texts)

@@ -1,0 +1,47 @@
+"""What a text negates or restricts is seen, and numbered lines stay with their numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from memopt.text.words import restricts, sentences, stretches
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Not before Thursday, please.", "Buy it ONLY if it is cheap", "Don't book it", "I don’t fly",
+        "dont call", "Nobody comes", "Fly without bags", "unless it rains", "wait until May",
+        "all except Bob", "NO", "不要送货", "别打电话", "未付款不发货", "只要红色", "仅限今天", "除了周一",
+        "三点之前到", "没有辣椒", "切勿外出", "肉なしでお願い", "赤だけ", "行きません",
+    ],
+)  # fmt: skip
+def test_negations_and_restrictions_are_seen(text: str) -> None:
+    assert restricts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Book the northern hotel",
+        "I want a knot",
+        "The notes beforehand",
+        "Donut and tilt",
+        "非常好",
+        "我要红色的",
+        "ok 👍",
+    ],
+)
+def test_other_texts_are_not_taken_for_any(text: str) -> None:
+    assert not restricts(text)
+
+
+def test_a_numbered_line_stays_with_its_number() -> None:
+    assert [sentence.text for sentence in sentences("1. Fly to Rome. 2 days.\n12. Rest. In 2023. Then.")] == [
+        "1. Fly to Rome.", "2 days.", "12. Rest.", "In 2023.", "Then.",
+    ]  # fmt: skip
+
+
+def test_stretches_end_at_function_characters() -> None:
+    assert stretches("快递员把包裹放在门口的鞋柜，是4号。OK") == ["快递员", "包裹放", "门口", "鞋柜"]
