@@ -15,7 +15,10 @@ from memopt.text.fit import fit
 from memopt.text.messages import read_messages
 from memopt.text.render import count_whole
 from memopt.text.tokens import TokenCounter
+from memopt.text.utility import RecencyIdfRole
 
+UTILITY = RecencyIdfRole(waiting=1.0)
+"""The default but for the weight of what has no answer yet, beside which nothing else would be seen."""
 CACHE_PRICE = 30.0
 """What a full budget behind the first change costs, in utility; chosen of 3 to 1,000 on 15 of tau-bench's
 200 talks, whose chats have a utility of some hundreds when they end."""
@@ -65,7 +68,7 @@ class Memopt:
         session = None if self.cache_price is None else Session(Config(cache_price=self.cache_price))
 
         def send(chat: Messages) -> Sent:
-            fitted = fit(chat, budget, counter, session)
+            fitted = fit(chat, budget, counter, session, UTILITY)
             return Sent(fitted.messages, fitted.allocation["choices"])
 
         return send

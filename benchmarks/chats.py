@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from benchmarks import memorybank, recount, tau_bench
-from benchmarks.chat_policies import CACHE_PRICE, POLICIES, Policy, Sent
+from benchmarks.chat_policies import CACHE_PRICE, POLICIES, UTILITY, Policy, Sent
 from benchmarks.comparison import decimal
 from benchmarks.report import Column, Report, Row
 from benchmarks.talks import Messages, Talk
@@ -29,7 +29,7 @@ class Set:
 
 @dataclass(frozen=True)
 class _Cut:
-    """What had been said at a cut: its tokens, and the default utility of every level by message id."""
+    """What had been said at a cut: its tokens, and the utility of every level by message id."""
 
     chat: Messages
     tokens: int
@@ -106,7 +106,7 @@ def _cuts(talk: Talk, counts: TokenCounter, again: recount.Count) -> Iterator[_C
     for chat in talk.chats():
         worth = {
             item.id: {level: float(option.utility or 0) for level, option in item.levels.items() if option}
-            for item in prepare(chat, counts).items
+            for item in prepare(chat, counts, utility=UTILITY).items
         }
         yield _Cut(chat, recount.tokens(chat, again), worth)
 
@@ -183,9 +183,9 @@ COLUMNS = (
 )
 
 NOTES = (
-    "tau-bench: a turn is what stands before an assistant's message; no call waits for its result there, and "
-    "nothing is pinned. The system message alone is larger than 1,000 tokens: it is reserved outside, "
-    "budgets and figures are of the history.",
+    "tau-bench: a turn is what stands before an assistant's message; no call waits for its result there; "
+    "what has no answer yet may shrink and is never deleted. The system message alone is larger than 1,000 "
+    "tokens: it is reserved outside, budgets and figures are of the history.",
     "MemoryBank: Chinese; a turn is what a person had said when a day ended, and all of several people one "
     "after the other.",
     "larger: turns whose whole chat is over the budget; tokens, utility and prefix are of these alone. over, "
@@ -193,8 +193,9 @@ NOTES = (
     "over and split are found by other code than memopt's (benchmarks/recount.py): what is sent, encoded "
     "as a whole by the tokenizer's own package; turns with a call or a result that lacks the "
     "other.",
-    "utility kept: share of the whole chat's default utility that the messages sent have, at their levels; "
-    "mean of turns. It is what memopt maximises and the others do not.",
+    "utility kept: share of the whole chat's utility (the default without the weight of what has no answer "
+    "yet) that the messages sent have, at their levels; mean of turns. It is what memopt maximises and the "
+    "others do not.",
     "prefix kept: share of the tokens sent that are in leading messages sent byte for byte the turn before.",
     f"A session's levels only fall; a cache price of {CACHE_PRICE:g} is what a full budget behind the first "
     "change costs, in utility. trim_messages: LangChain's, strategy 'last', counting as memopt does.",

@@ -64,12 +64,12 @@ def test_every_tenth_task_at_every_turn(talks: list[Talk]) -> None:
 
 
 @pytest.mark.slow
-def test_every_eighth_talk_at_every_turn(talks: list[Talk]) -> None:
+def test_every_sixteenth_talk_at_every_turn(talks: list[Talk]) -> None:
     """The benchmark `chats` fits them all, at 2,454 turns."""
     assert (len(talks), sum(len(talk.cuts) for talk in talks)) == (200, 2454)
-    fits, larger = sweep(talks[::8], (30.0,))
-    assert fits == sum(len(talk.cuts) for talk in talks[::8]) * 2 * 3 * 2
-    assert larger > 500
+    fits, larger = sweep(talks[::16], (30.0,))
+    assert fits == sum(len(talk.cuts) for talk in talks[::16]) * 2 * 3 * 2
+    assert larger > 200
 
 
 def test_the_system_message_is_reserved_outside_of_the_smallest_budget(
