@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import random
 import tempfile
 from collections.abc import Sequence
@@ -27,18 +28,23 @@ from memopt.solvers import jit
 
 STEPS = ("lock", "validate", "decide", "event", "state", "store")
 OUTCOMES_A_SECOND = 5_000
-GAIN = 2.0
+FULL = 0.2
+"""Pressure after a turn that filled its budget: 1 - alpha."""
 RETRIEVED = 4
 MEMORIES = 1_000
 
 
 class Turn:
-    """The second turn of a new session: every item is new, and tokens have a price."""
+    """The second turn of a new session: every item is new, and tokens have the family's declared price.
+
+    So its program is that of ``end-to-end``.
+    """
 
     def __init__(self, store: Store, seed: int, items: int) -> None:
         self._store, self._name = store, f"{type(self).__name__} {seed}"
         declared = json.loads(problem_text(items, seed))
         self.items, self.budget = declared["items"], declared["budget"]
+        self._gain = declared["price"] * math.sqrt(2) / FULL
         self._times = 0
         self.prepare()
 
@@ -46,7 +52,7 @@ class Turn:
         """Begin a session whose first turn filled the budget."""
         self._times += 1
         self.log = self._store.session(f"{self._name}, {self._times}")
-        self.session = Session(Config(gain=GAIN), self.log)
+        self.session = Session(Config(gain=self._gain), self.log)
         full = {"id": "full", "pinned": True, "levels": {"raw": {"tokens": self.budget, "utility": 1}}}
         self.session.turn([full], self.budget)
         self.state = self.session.state
@@ -131,7 +137,7 @@ def measure(items: int, seeds: Sequence[int], limit: float, rounds: int) -> Repo
     rows.append(_row("decide: compile, solve, audit", middle(solves), total))
     rows.append(_row("total", total, total))
     notes = (
-        f"{FAMILY}, {items:,} new items at four levels, priced, seeds {', '.join(map(str, seeds))}; "
+        f"{FAMILY} at its declared price, {items:,} new items, seeds {', '.join(map(str, seeds))}; "
         f"SQLite in a file; medians of {rounds} turns, taken alternately. The total is `Session.turn`, the "
         "steps are of the same work done one by one. The ratio is of process CPU time: CP-SAT's bare solve "
         "of the turn's program by the total of the same candidates. The collector runs before each turn; "

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cache
 from json.encoder import encode_basestring
+from math import isfinite
 from types import NoneType
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -189,6 +191,7 @@ _SHORT = 4
 _SCALARS: Mapping[type, Callable[[Any], str]] = {
     int: int.__repr__,
     str: encode_basestring,
+    float: lambda number: repr(number) if isfinite(number) else _ENCODER.encode(number),
     NoneType: lambda _: "null",
 }
 """Most rows are a name, a count or a short list of those, and calling the encoder costs more than they do."""
@@ -219,11 +222,9 @@ def record(event: AnyEvent, before: str) -> Record:
 
 def canonical(data: Any) -> str:
     """Return data as one line of JSON that every database can hold; equal data, equal text."""
-    kind = type(data)
-    if kind is list and len(data) <= _SHORT and all(type(part) in _SCALARS for part in data):
-        text = f"[{','.join([_SCALARS[type(part)](part) for part in data])}]"
-    else:
-        text = _SCALARS.get(kind, _ENCODER.encode)(data)
+    if type(data) is int:
+        return repr(data)
+    text = _encoded(data)
     if text.isascii():
         return text
     try:
@@ -232,6 +233,13 @@ def canonical(data: Any) -> str:
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
         return text.encode("utf-8", "backslashreplace").decode("utf-8")
     return text
+
+
+def _encoded(data: Any) -> str:
+    if type(data) is list and len(data) <= _SHORT:
+        with suppress(KeyError):  # a part that is no scalar
+            return f"[{','.join([_SCALARS[type(part)](part) for part in data])}]"
+    return _SCALARS.get(type(data), _ENCODER.encode)(data)
 
 
 def chained(before: str, text: str) -> str:

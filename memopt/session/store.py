@@ -12,6 +12,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -26,6 +27,8 @@ _UNHEARD_SECONDS = 0.5
 """How long it waits at a time: an interrupt is heard in between."""
 _AT_ONCE = 500
 """Ids or numbers asked for in one query."""
+_CACHE_KIB = 64 * 1024
+"""Memory for the pages of an SQLite file: pairs of memories are rows all over it, changed again and again."""
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 _SQLITE = "sqlite://"
 
@@ -204,7 +207,7 @@ class StoredTransaction:
                 index_elements=["session", "part", "whose"], set_={"value": upsert.excluded.value}
             ),
             ("session", "part", "whose", "value"),
-            [(self._name, key[0], _text(key[1]), canonical(value(state, key))) for key in changed],
+            sorted([(self._name, key[0], _text(key[1]), canonical(value(state, key))) for key in changed]),
         )
         sessions = self._tables.sessions
         head = {"events": state.number, "digest": state.digest, "config": canonical(state.config.to_dict())}
@@ -217,7 +220,8 @@ class StoredTransaction:
         made = statement.compile(dialect=self._connection.dialect, column_keys=list(columns))
         if made.positional:
             order = [columns.index(name) for name in made.positiontup]
-            sent: list[Any] = [tuple(row[index] for index in order) for row in rows]
+            in_order = order == sorted(order)
+            sent: list[Any] = rows if in_order else [tuple(row[index] for index in order) for row in rows]
         else:
             sent = [dict(zip(columns, row, strict=True)) for row in rows]
         self._connection.exec_driver_sql(str(made), sent)
@@ -318,6 +322,7 @@ def _url(sql: Any, where: str) -> Any:
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None  # transactions begin where we say so
     connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
 
 
 def _patiently(execute: Callable[[str], object], statement: str) -> None:
@@ -362,11 +367,12 @@ def _event(body: str) -> AnyEvent:
         return from_text(body)
 
 
+@lru_cache(2**14)
 def _text(name: str | tuple[str, ...]) -> str:
     """Return a name, or names, as JSON text."""
     if isinstance(name, str):
         return canonical(name)
-    return f"[{','.join(map(canonical, name))}]"
+    return f"[{','.join(map(_text, name))}]"
 
 
 def _key(text: str) -> str | tuple[str, str]:

@@ -154,8 +154,8 @@ def _around(raw: Mapping[str, Any]) -> tuple[str, str]:
             sides[side] += [_call(call) for call in value or ()]
         elif key not in ("role", "id") and value is not None:
             sides[side].append(_plain(value))
-    head, tail = ("".join(f"{line}\n" for line in lines) for lines in sides)
-    return head, tail
+    head, tail = sides
+    return "\n".join([*head, ""]), "\n".join([*tail, ""])
 
 
 def _call(call: Mapping[str, Any]) -> str:
