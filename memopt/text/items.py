@@ -13,7 +13,7 @@ from memopt.text.errors import InvalidMessages
 from memopt.text.groups import Groups, group
 from memopt.text.ladders import Ladder, Ladders, default_ladders
 from memopt.text.messages import Message, read_messages
-from memopt.text.render import count_chosen, render, tokens_of
+from memopt.text.render import beside, count_chosen, render
 from memopt.text.tokens import TokenCounter
 from memopt.text.unseen import unseen
 from memopt.text.utility import RecencyIdfRole, Utility
@@ -167,8 +167,8 @@ def _options(
     ladder: Ladder, worth: Mapping[str, float], counter: TokenCounter
 ) -> Iterator[tuple[str, dict[str, float]]]:
     fewest: int | None = None
-    for level, text in ladder.texts.items():
-        tokens = tokens_of(ladder.message, counter, None if fewest is None else text)
+    for level, counted in ladder.tokens(counter).items():
+        tokens = counted + beside(ladder.message)
         if fewest is not None and tokens >= fewest:
             continue
         if level not in worth:

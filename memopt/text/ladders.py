@@ -6,7 +6,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from memopt.session.refresh import Compressor
 from memopt.text.compress import levels as extractive
 from memopt.text.idf import StreamingIdf
 from memopt.text.messages import Message
+from memopt.text.tokens import TokenCounter
 from memopt.text.words import restricts, terms
 
 REMEMBERED = 2**14
@@ -50,12 +51,23 @@ class Ladder:
     shares
         Level name to the share of the mass it still tells, 0 to 1; a richer level tells at least
         what a poorer one does.
+    counted
+        The counter that counted its texts last, and the tokens of each level; empty before.
     """
 
     message: Message
     texts: Mapping[str, str]
     mass: float
     shares: Mapping[str, float]
+    counted: list[tuple[TokenCounter, dict[str, int]]] = field(default_factory=list, compare=False)
+
+    def tokens(self, counter: TokenCounter) -> dict[str, int]:
+        """Return the tokens of the message as text at each level; counted once for a counter."""
+        if not self.counted or self.counted[0][0] is not counter:
+            told = [None, *list(self.texts.values())[1:]]
+            sizes = [counter.count(self.message.text(content)) for content in told]
+            self.counted[:] = [(counter, dict(zip(self.texts, sizes, strict=True)))]
+        return self.counted[0][1]
 
 
 class _Made(NamedTuple):
@@ -64,6 +76,7 @@ class _Made(NamedTuple):
     poorer: dict[str, str]
     mass: float
     shares: dict[str, float]
+    counted: list[tuple[TokenCounter, dict[str, int]]]
 
 
 class Ladders:
@@ -138,9 +151,8 @@ class Ladders:
                 made = made or self._make(message, key[1], idf)
             assert made is not None
             self._made[key] = made
-            yield Ladder(
-                message, {self.ladder[0]: message.content.text} | made.poorer, made.mass, made.shares
-            )
+            texts = {self.ladder[0]: message.content.text} | made.poorer
+            yield Ladder(message, texts, made.mass, made.shares, made.counted)
         if idf is not None:
             self._streams[said] = idf
         while len(self._made) > max(REMEMBERED, len(messages)):
@@ -168,7 +180,7 @@ class Ladders:
             share = math.fsum([weight[term] for term in words]) / mass if mass else 1.0
             shares[level] = told = max(told, min(share, 1.0))
         shares[self.ladder[0]] = 1.0
-        return _Made(texts, mass, dict(reversed(shares.items())))
+        return _Made(texts, mass, dict(reversed(shares.items())), [])
 
     def _shorter(self, message: Message, idf: StreamingIdf) -> dict[str, str]:
         """Return the texts of a message's poorer levels by name, richest first."""

@@ -13,6 +13,7 @@ from memopt.text.content import TEXTS, cost_of
 from memopt.text.errors import InvalidMessages
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_SPEAKERS = frozenset(ROLES)
 DEEPEST = 200
 """Levels of lists and objects in one another that a message may have; what writes it has a limit, too."""
 
@@ -25,6 +26,8 @@ def message_faults(messages: Sequence[Any], costs: Mapping[str, int]) -> list[Fa
         if not isinstance(message, Mapping):
             hint = "; model_dump() makes one of an SDK's object" if hasattr(message, "model_dump") else ""
             found.append(_fault("not_an_object", index, f"is no object{hint}", None, message))
+            continue
+        if type(message) is dict and message.keys() <= _PLAIN and _is_plain(message):
             continue
         name = message.get("id")
         if isinstance(name, str) and name and writable(name) == name:
@@ -40,6 +43,14 @@ def message_faults(messages: Sequence[Any], costs: Mapping[str, int]) -> list[Fa
     return sorted(
         found, key=lambda fault: fault.index[0] if isinstance(fault.index, tuple) else fault.index or 0
     )
+
+
+_PLAIN = frozenset({"role", "content", "name", "tool_call_id"})
+
+
+def _is_plain(message: dict[str, Any]) -> bool:
+    """Whether a look is enough: most messages are a known role and texts, and a turn has milliseconds."""
+    return all(type(value) is str for value in message.values()) and message.get("role") in _SPEAKERS
 
 
 def named_once(given: object) -> None:

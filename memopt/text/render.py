@@ -19,7 +19,12 @@ REPLY_TOKENS = 3
 
 def tokens_of(message: Message, counter: TokenCounter, content: str | None = None) -> int:
     """Return the tokens of a message by itself, with other text for its content if it is given."""
-    return counter.count(message.text(content)) + MESSAGE_TOKENS + message.content.fixed
+    return counter.count(message.text(content)) + beside(message)
+
+
+def beside(message: Message) -> int:
+    """Return the tokens of a message beside its text: the marks around it, its images and sounds."""
+    return MESSAGE_TOKENS + message.content.fixed
 
 
 def rendered(messages: Iterable[Message | Mapping[str, Any]], costs: Mapping[str, int] = COSTS) -> str:

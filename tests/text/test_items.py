@@ -18,7 +18,7 @@ from memopt.text.items import Chat, prepare
 from memopt.text.ladders import Ladder, Ladders
 from memopt.text.messages import read_messages
 from memopt.text.render import REPLY_TOKENS, tokens_of
-from memopt.text.tokens import counter
+from memopt.text.tokens import Bytes, counter
 from memopt.text.utility import Utility
 from memopt.text.words import terms
 
@@ -205,3 +205,11 @@ def test_real_trajectories_become_items_and_come_back(shared: Path) -> None:
         poorest = {item.id: list(item.levels)[-1] for item in ready.items}
         least = sum(item.levels[poorest[item.id]].tokens for item in ready.items)  # type: ignore[misc, union-attr]  # all are there
         assert ready.count(poorest) == least + REPLY_TOKENS
+
+
+def test_tokens_are_those_of_the_counter_at_hand() -> None:
+    chat = [{"role": "user", "content": LONG}, {"role": "assistant", "content": "yes"}]
+    ladders = Ladders()
+    for counter in (WORDS, Bytes(), WORDS, Bytes()):
+        known, fresh = (prepare(chat, counter, ladders=each).items for each in (ladders, Ladders()))
+        assert known == fresh
