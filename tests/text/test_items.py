@@ -210,6 +210,6 @@ def test_real_trajectories_become_items_and_come_back(shared: Path) -> None:
 def test_tokens_are_those_of_the_counter_at_hand() -> None:
     chat = [{"role": "user", "content": LONG}, {"role": "assistant", "content": "yes"}]
     ladders = Ladders()
-    for counter in (WORDS, Bytes(), WORDS, Bytes()):
-        known, fresh = (prepare(chat, counter, ladders=each).items for each in (ladders, Ladders()))
+    for counts in (WORDS, Bytes(), WORDS, Bytes()):
+        known, fresh = (prepare(chat, counts, ladders=each).items for each in (ladders, Ladders()))
         assert known == fresh
