@@ -27,6 +27,8 @@ def test_tiktoken_without_its_vocabulary_asks_no_network(
     no_network: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tiktoken = pytest.importorskip("tiktoken")
+    registry = pytest.importorskip("tiktoken.registry")
+    monkeypatch.setattr(registry, "ENCODINGS", {})  # another package may have loaded a copy of its own
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
     for name in ("cl100k_base", "gpt2"):
         with pytest.raises(TokenizerUnavailable, match="TIKTOKEN_CACHE_DIR") as caught:
