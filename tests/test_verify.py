@@ -346,7 +346,7 @@ def test_no_selection_is_no_answer_of_a_limit(ties: Program) -> None:
 
 
 def test_a_time_limit_costs_the_proof_and_nothing_else() -> None:
-    verdict = verify(generate_columns("priced", 200, 1), time_limit=0.2)
+    verdict = verify(generate_columns("priced", 200, 1), time_limit=1)
     assert (verdict.kind, verdict.answers[0].status) == ("unproven", "optimal")
 
 

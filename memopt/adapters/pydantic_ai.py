@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,20 +18,10 @@ from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
 from pydantic_ai.tools import RunContext
 
 from memopt.adapters.pydantic_ai_history import History
-from memopt.instance import Instance, Window
-from memopt.session.session import Session
-from memopt.text.content import COSTS
-from memopt.text.fit import Budget, Fitted, fit
-from memopt.text.ladders import Ladders, default_ladders
-from memopt.text.render import count_whole
-from memopt.text.tokens import TokenCounter, counter
-from memopt.text.utility import Utility
-
-Sessions = Session | Callable[[RunContext[Any]], Session]
-"""A session, or what returns that of a run, by ``ctx.conversation_id`` or the dependencies."""
+from memopt.adapters.requests import Beside, FitsRequests
 
 
-class FitHistory(AbstractCapability[Any]):
+class FitHistory(FitsRequests[RunContext[Any]], AbstractCapability[Any]):
     """Fits the history before each request to the model; the history of the run stays complete.
 
     It is a processor of histories, too, for ``ProcessHistory(FitHistory(...))``: then the run goes on
@@ -53,7 +42,8 @@ class FitHistory(AbstractCapability[Any]):
     budget, tokenizer, utility, ladders, costs
         See `memopt.text.fit.fit`; files cost ``image_url``, ``input_audio``, ``video`` or ``document``.
     session
-        See `Sessions`; None = every request by itself. A step of a run is a turn, however often it is tried.
+        A session, or what returns that of a run, by ``ctx.conversation_id`` or the dependencies; None =
+        every request by itself. A step of a run is a turn, however often it is tried.
     on_fit
         Told of every fit, from the thread it is made in: ``fitted.report`` has tokens, levels and price.
 
@@ -64,23 +54,6 @@ class FitHistory(AbstractCapability[Any]):
     InvalidInstance
         When the reserved parts alone need more than the budget; by a wrong budget or message.
     """
-
-    def __init__(
-        self,
-        budget: Budget,
-        tokenizer: str | Callable[[str], int] | TokenCounter = "bytes",
-        session: Sessions | None = None,
-        utility: Utility | None = None,
-        *,
-        ladders: Ladders = default_ladders,
-        costs: Mapping[str, int] = COSTS,
-        on_fit: Callable[[Fitted], None] | None = None,
-    ) -> None:
-        asked = Instance.model_validate({"budget": budget, "items": []}).budget
-        self._window = Window(window=asked) if isinstance(asked, int) else asked
-        self._counter = counter(tokenizer)
-        self._session, self._utility, self._on_fit = session, utility, on_fit
-        self._ladders, self._costs = ladders, costs
 
     async def prepare_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
@@ -96,25 +69,13 @@ class FitHistory(AbstractCapability[Any]):
 
     def _fitted(self, ctx: RunContext[Any], messages: list[ModelMessage], tools: str) -> list[ModelMessage]:
         history = History(messages)
-        session = self._session(ctx) if callable(self._session) else self._session
-        fitted = fit(
-            history.chat, self._left(messages, tools), self._counter, session,
-            self._utility, ladders=self._ladders, pinned=history.pinned,
-            costs=self._costs, event_id=f"{ctx.run_id}.{ctx.run_step}",
-        )  # fmt: skip
-        if self._on_fit is not None:
-            self._on_fit(fitted)
-        return history.left(fitted.messages)
-
-    def _left(self, messages: list[ModelMessage], tools: str) -> Window:
-        """Return the budget with all that is sent beside the messages among its reserved parts."""
         told = [text for each in messages if (text := getattr(each, "instructions", None))]
-        system = [{"role": "system", "content": text} for text in told[-1:]]
-        counted = {
-            "instructions": count_whole(system, self._counter, self._costs),
-            "tools": self._counter.count(tools),
+        beside: dict[str, Beside] = {
+            "instructions": [{"role": "system", "content": text} for text in told[-1:]],
+            "tools": tools,
         }
-        return self._window.model_copy(update={"reserved": {**counted, **self._window.reserved}})
+        event_id = f"{ctx.run_id}.{ctx.run_step}"
+        return history.left(self._fit(ctx, history.chat, beside, history.pinned, event_id).messages)
 
 
 def _tools(asked: ModelRequestParameters) -> str:

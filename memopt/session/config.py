@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from memopt.columns import DEFAULT_LADDER, DELETE
-from memopt.errors import as_read, reason
+from memopt.errors import as_read, meant, reason
 from memopt.prompt_cache import MOST_CACHE_PRICE
 from memopt.session.counters import WorthRule
 from memopt.session.errors import InvalidConfig
@@ -101,9 +100,8 @@ class Config:
 def _refuse_unknown(declared: Mapping[str, Any], known: Mapping[str, Any], where: str) -> None:
     for name in declared:
         if name not in known:
-            alike = get_close_matches(str(name), known, 1)
-            hint = f"did you mean {where}{alike[0]}?" if alike else f"known are {', '.join(known)}"
-            raise InvalidConfig(f"a configuration has no key {as_read(f'{where}{name}')!r}; {hint}")
+            hint = meant(str(name), known) or f"; known are {', '.join(known)}"
+            raise InvalidConfig(f"a configuration has no key {as_read(f'{where}{name}')!r}{hint}")
 
 
 @cache

@@ -44,8 +44,8 @@ class DynamicProgram:
 
     def solve(self, program: Program, time_limit: float | None = None) -> Answer:
         """Solve a program; it refuses none, and finds a selection whenever there is one."""
-        deadline = None if time_limit is None else time.perf_counter() + time_limit
         kernels = jit.select(len(program.value))
+        deadline = None if time_limit is None else time.perf_counter() + time_limit
         blocks = decompose(program, kernels, deadline)
         parameters = {"most_states": self.most_states, "time_limit": time_limit}
         if len(blocks) == 0:

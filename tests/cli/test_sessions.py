@@ -16,9 +16,9 @@ from memopt.session.config import Config
     ("config", "said"),
     [
         ({"gain": -1}, "configuration: the gain must be finite and >= 0, read -1.0"),
-        ({"gian": 1}, "a configuration has no key 'gian'; did you mean gain?"),
+        ({"gian": 1}, "a configuration has no key 'gian'; did you mean 'gain'?"),
         ({"zzz": 1}, "a configuration has no key 'zzz'; known are gain, alpha, ladder, repair"),
-        ({"worth": {"hgih": 1}}, "no key 'worth.hgih'; did you mean worth.high?"),
+        ({"worth": {"hgih": 1}}, "no key 'worth.hgih'; did you mean 'high'?"),
         ({"governance": {"mode": "rule"}}, "governance.mode"),
         ([], "a configuration is an object"),
     ],
