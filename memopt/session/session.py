@@ -364,9 +364,7 @@ class Session:
     def worth(self) -> list[MemoryWorth]:
         """Return what is known of every memory ever offered or put, sorted by id."""
         state = self.state
-        counted = state.worth.part(state.known)
-        counted.pairs = state.worth.pairs
-        return sorted(counted.reports(), key=lambda report: report.memory)
+        return state.worth.reports(state.known)
 
     def verdicts(self) -> dict[str, tuple[str, str]]:
         """Return the state of every memory that is not normal, and why, by the evidence there is now.

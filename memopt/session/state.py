@@ -104,7 +104,7 @@ class State:
             governor=replace(self.governor, rule=config.governance),
         )
 
-    def knows(self, memory: str) -> bool:
+    def __contains__(self, memory: object) -> bool:
         """Whether a memory was ever offered or put."""
         return memory in self.ledger.held or memory in self.originals
 
@@ -174,9 +174,8 @@ def credited(
     InvalidOutcome
         With every fault; nothing is counted then.
     """
-    state.worth.know(memory for memory in retrieved if state.knows(memory))
     shown = None if exposure is None else exposure.shown
-    counted = state.worth.record(retrieved, success, scores, shown)
+    counted = state.worth.record(retrieved, success, scores, shown, known=state)
     return OutcomeEvent(
         id=event_id,
         number=state.number + 1,
@@ -239,12 +238,9 @@ def touched(before: State, event: AnyEvent, after: State, exposure: Exposure | N
             yield from (("held", item) for item in _decided_anew(before.ledger, event.choices, after.ledger))
             yield from (("governed", memory) for memory, *_ in event.transitions)
         case OutcomeEvent():
-            names = sorted(event.weights)
             yield OVERALL
-            yield from (("worth", memory) for memory in names)
-            yield from (
-                ("pair", (one, other)) for index, one in enumerate(names) for other in names[index + 1 :]
-            )
+            yield from (("worth", memory) for memory in event.weights)
+            yield from (("pair", pair) for pair in after.worth.pairs_of(event.weights))
             if exposure is not None:
                 yield from (("governed", memory) for memory in exposure.assignments)
         case RefreshEvent():
@@ -272,7 +268,8 @@ def value(state: State, key: Key) -> Any:
         held = state.ledger.held.get(whose)
         return held and [*held, state.ledger.opens.get(whose)]
     if part == "worth":
-        return state.worth.row(whose)
+        row = state.worth.row(whose)
+        return row and [state.worth.number(whose), *row]
     if part == "pair":
         return state.worth.pairs.get(whose)
     if part == "governed":
@@ -325,9 +322,9 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
             worth=Worth.from_dict(
                 {
                     "rule": asdict(config.worth),
-                    "memories": parts["worth"],
+                    "memories": _by_number(parts["worth"]),
                     "overall": parts["overall"].get("", [0.0] * 4),
-                    "pairs": [[*pair, times] for pair, times in parts["pair"].items()],
+                    "pairs": ((*pair, times) for pair, times in parts["pair"].items()),
                 }
             ),
             turn_id=turn_id,
@@ -336,3 +333,11 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
         )
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InvalidState("session", f"{type(error).__name__}: {error}") from None
+
+
+def _by_number(counted: Mapping[str, list[float]]) -> dict[str, list[float]]:
+    """Return the counters of memories in the order of their numbers."""
+    ordered = sorted(counted.items(), key=lambda entry: entry[1][0])
+    if any(row[0] != number for number, (_, row) in enumerate(ordered, 1)):
+        raise ValueError("the memories are not numbered from 1 on")
+    return {memory: row[1:] for memory, row in ordered}

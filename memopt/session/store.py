@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 from memopt.session.config import Config
@@ -165,12 +166,17 @@ class StoredTransaction:
         """Return the stored state, None where there is none."""
         if not self._length:
             return None
-        table = self._tables.state
+        table, pairs = self._tables.state, self._tables.pairs
         query = self._sql.select(table.c.part, table.c.whose, table.c.value)
         rows = self._connection.execute(query.where(table.c.session == self._name))
+        counts = self._sql.select(pairs.c.one, pairs.c.other, pairs.c.times)
+        together = self._connection.execute(counts.where(pairs.c.session == self._name))
         with _broken("session"):
             config = Config.from_dict(json.loads(self._config))
-            entries = (((part, _key(whose)), json.loads(stored)) for part, whose, stored in rows)
+            entries: Iterable[tuple[Key, Any]] = chain(
+                ((("pair", (one, other)), times) for one, other, times in together),
+                (((part, json.loads(whose)), json.loads(stored)) for part, whose, stored in rows),
+            )
             return from_rows(config, self.length(), self._digest, entries)
 
     def since(self, number: int) -> Iterator[Record]:
@@ -201,17 +207,24 @@ class StoredTransaction:
                 for event, text, digest in records
             ],
         )
-        upsert = self._insert(self._tables.state)
-        self._many(
-            upsert.on_conflict_do_update(
-                index_elements=["session", "part", "whose"], set_={"value": upsert.excluded.value}
-            ),
-            ("session", "part", "whose", "value"),
-            sorted([(self._name, key[0], _text(key[1]), canonical(value(state, key))) for key in changed]),
-        )
+        keys = [*changed]
+        named = sorted([(part, _text(whose), whose) for part, whose in keys if isinstance(whose, str)])
+        rows = [
+            (self._name, part, text, canonical(value(state, (part, whose)))) for part, text, whose in named
+        ]
+        self._upsert(self._tables.state, rows)
+        pairs = sorted([whose for _, whose in keys if not isinstance(whose, str)])
+        self._upsert(self._tables.pairs, [(self._name, *pair, state.worth.pairs[pair]) for pair in pairs])
         sessions = self._tables.sessions
         head = {"events": state.number, "digest": state.digest, "config": canonical(state.config.to_dict())}
         self._connection.execute(self._sql.update(sessions).where(sessions.c.name == self._name).values(head))
+
+    def _upsert(self, table: Any, rows: list[tuple[Any, ...]]) -> None:
+        """Write rows, each its key and its value, over those that have the same key."""
+        *key, last = (column.name for column in table.columns)
+        insert = self._insert(table)
+        statement = insert.on_conflict_do_update(index_elements=key, set_={last: insert.excluded[last]})
+        self._many(statement, (*key, last), rows)
 
     def _many(self, statement: Any, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) -> None:
         """Run a statement for many rows, past SQLAlchemy's own work on every row."""
@@ -242,13 +255,13 @@ class StoredTransaction:
 
 
 class _Tables:
-    """The three tables; every name and key is JSON text, which any database can hold."""
+    """The tables; names and keys are JSON text, which any database can hold, but for the pairs of numbers."""
 
-    names = ("memopt_sessions", "memopt_events", "memopt_state")
+    names = ("memopt_sessions", "memopt_events", "memopt_state", "memopt_pairs")
 
     def __init__(self, sql: Any) -> None:
         self.metadata = sql.MetaData()
-        sessions, events, state = self.names
+        sessions, events, state, pairs = self.names
         self.sessions = sql.Table(
             sessions,
             self.metadata,
@@ -275,6 +288,15 @@ class _Tables:
             sql.Column("part", sql.Text, primary_key=True),
             sql.Column("whose", sql.Text, primary_key=True),
             sql.Column("value", sql.Text, nullable=False),
+            sqlite_with_rowid=False,
+        )
+        self.pairs = sql.Table(
+            pairs,
+            self.metadata,
+            sql.Column("session", sql.Text, primary_key=True),
+            sql.Column("one", sql.Integer, primary_key=True),
+            sql.Column("other", sql.Integer, primary_key=True),
+            sql.Column("times", sql.Integer, nullable=False),
             sqlite_with_rowid=False,
         )
 
@@ -368,16 +390,9 @@ def _event(body: str) -> AnyEvent:
 
 
 @lru_cache(2**14)
-def _text(name: str | tuple[str, ...]) -> str:
-    """Return a name, or names, as JSON text."""
-    if isinstance(name, str):
-        return canonical(name)
-    return f"[{','.join(map(_text, name))}]"
-
-
-def _key(text: str) -> str | tuple[str, str]:
-    read = json.loads(text)
-    return (read[0], read[1]) if isinstance(read, list) else str(read)
+def _text(name: str) -> str:
+    """Return a name as JSON text."""
+    return canonical(name)
 
 
 def _portions(values: Sequence[Any]) -> Iterator[Sequence[Any]]:

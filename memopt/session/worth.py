@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
@@ -17,7 +17,8 @@ from memopt.session.outcome_faults import outcome_faults
 
 __all__ = ["Credited", "MemoryWorth", "Pair", "Worth", "WorthRule"]
 
-Pair = tuple[str, str]
+Pair = tuple[int, int]
+"""Numbers of two memories, the lesser first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +71,10 @@ class Credited:
         Memory to the weight it was credited with, in the order retrieved.
     unexposed
         Memories retrieved that were not in the context: not credited.
-    pairs
-        Pairs counted together, each sorted.
     """
 
     weights: dict[str, float]
     unexposed: tuple[str, ...] = ()
-    pairs: tuple[Pair, ...] = ()
 
 
 class Worth:
@@ -86,12 +84,14 @@ class Worth:
     memories is not copied for each outcome. It may hold any part of a session's memories: to add one
     outcome under a lock, load the rows of that outcome, record, store the same rows.
 
+    A memory has a number: its place among those known, from 1.
+
     Attributes
     ----------
     rule
         How outcomes are weighed and judged.
     pairs
-        Episodes in which two memories were in the context together; pairs are sorted.
+        Episodes in which two memories were in the context together.
     """
 
     def __init__(self, rule: WorthRule | None = None, known: Iterable[str] = ()) -> None:
@@ -137,6 +137,14 @@ class Worth:
         while len(self._rows) >= len(self._table):
             self._table = np.concatenate([self._table, counters.new_table(len(self._table))])
 
+    def number(self, memory: str) -> int:
+        """Return the number of a memory."""
+        return self._rows[memory]
+
+    def pairs_of(self, memories: Iterable[str]) -> Iterator[Pair]:
+        """Return every pair of some memories."""
+        return combinations(sorted([self._rows[memory] for memory in memories]), 2)
+
     def counts(self, memory: str) -> tuple[float, float]:
         """Return the two counters of a memory."""
         plus, minus = self._table[self._rows[memory], :2].tolist()
@@ -165,6 +173,7 @@ class Worth:
         success: bool,
         scores: Sequence[float] | None = None,
         exposed: Collection[str] | None = None,
+        known: Container[str] | None = None,
     ) -> Credited:
         """Credit an outcome to the memories that were in the context.
 
@@ -181,6 +190,8 @@ class Worth:
             was exposed; all zero = uniform.
         exposed
             Ids truly in the context; None = all retrieved.
+        known
+            Ids that may be retrieved: they become known here with their first credit. None = those known.
 
         Raises
         ------
@@ -190,7 +201,8 @@ class Worth:
             ``success_not_boolean``. Nothing is counted then.
         """
         needed = self.rule.weights == "given"
-        faults = [*outcome_faults(retrieved, success, scores, self._rows, needed)]
+        there = self._rows if known is None else known
+        faults = [*outcome_faults(retrieved, success, scores, there, needed)]
         if faults:
             raise InvalidOutcome(faults)
         seen = [index for index, name in enumerate(retrieved) if exposed is None or name in exposed]
@@ -201,14 +213,14 @@ class Worth:
         weights = [1.0 / len(names)] * len(names)
         if scores is not None and self.rule.weights != "uniform":
             weights = counters.retrieval_weights([scores[index] for index in seen]).tolist()
+        self.know(names)
         rows = [0, *[self._rows[name] for name in names]]
         counters.record(self._table, rows, [1.0, *weights], success, self.rule.half_life)
-        together = tuple(combinations(sorted(names), 2))
-        for pair in together:
+        for pair in self.pairs_of(names):
             self.pairs[pair] = self.pairs.get(pair, 0) + 1
-        return Credited(dict(zip(names, weights, strict=True)), unexposed, together)
+        return Credited(dict(zip(names, weights, strict=True)), unexposed)
 
-    def confounded(self) -> list[tuple[Pair, float]]:
+    def confounded(self) -> list[tuple[tuple[str, str], float]]:
         """Return pairs that are (nearly) always retrieved together, with their overlap, most first.
 
         Only pairs seen together at least `WorthRule.least_evidence` times are told: with less, both
@@ -218,18 +230,21 @@ class Worth:
         if not pairs:
             return []
         times = self._table[:, RETRIEVALS]
-        one, other = (times[[self._rows[pair[side]] for pair in pairs]] for side in (0, 1))
-        shares = counters.overlap([self.pairs[pair] for pair in pairs], one, other)
+        one, other = np.array(pairs).T
+        shares = counters.overlap([self.pairs[pair] for pair in pairs], times[one], times[other])
+        names = ["", *self._rows]
         found = [
-            (pair, share)
-            for pair, share in zip(pairs, shares.tolist(), strict=True)
+            ((min(names[one], names[other]), max(names[one], names[other])), share)
+            for (one, other), share in zip(pairs, shares.tolist(), strict=True)
             if share >= self.rule.overlap
         ]
         return sorted(found, key=lambda entry: (-entry[1], entry[0]))
 
-    def reports(self) -> list[MemoryWorth]:
-        """Return what is known of every memory, in the order they became known."""
-        table = self.table
+    def reports(self, memories: Iterable[str] | None = None) -> list[MemoryWorth]:
+        """Return what is known of some memories, with or without evidence; None = of all, by number."""
+        names = [*(self._rows if memories is None else memories)]
+        rows = np.array([self._rows.get(name, -1) for name in names], dtype=np.int64)
+        table = np.where(rows[:, None] > 0, self._table[rows], 0.0)
         low, high = counters.interval(table, self.rule)
         lifts = counters.lift(table, self.base_rate)
         partners: dict[str, list[str]] = {}
@@ -243,12 +258,12 @@ class Worth:
                 None if math.isnan(lifted) else lifted, tuple(sorted(partners.get(memory, ()))),
             )
             for memory, row, share, least, most, label, lifted in zip(
-                self._rows, table.tolist(), *(column.tolist() for column in columns), strict=True
+                names, table.tolist(), *(column.tolist() for column in columns), strict=True
             )
         ]  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the state for JSON; floats survive it to the last bit."""
+        """Return the state for JSON, pairs by numbers; floats survive it to the last bit."""
         return {
             "rule": asdict(self.rule),
             "memories": dict(zip(self._rows, self.table.tolist(), strict=True)),
@@ -272,7 +287,9 @@ class Worth:
             rows = [_row(values) for values in state["memories"].values()]
             made.table[:] = np.array(rows).reshape(-1, 4)
             made.overall[0] = _row(state["overall"])
-            made.pairs = {(one, other): int(times) for one, other, times in state["pairs"]}
+            made.pairs = {(int(one), int(other)): int(times) for one, other, times in state["pairs"]}
+            if not all(0 < one < other <= len(made) for one, other in made.pairs):
+                raise ValueError(f"pairs must be of the numbers 1 to {len(made)}")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidState("worth", f"{type(error).__name__}: {error}") from None
         return made

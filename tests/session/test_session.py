@@ -128,7 +128,7 @@ def snapshot(session):
         state.queue,
         state.ledger,
         state.governor,
-        {name: row for name, row in sorted(counted["memories"].items()) if any(row)},
+        counted["memories"],
         counted["overall"],
         sorted(counted["pairs"]),
         state.context,
@@ -392,7 +392,7 @@ def test_what_was_withheld_in_its_first_turn_is_still_known():
     session = Session(Config(governance=rule))
     assert session.turn([ladder("m", 2.0)], 300).event.choices == {"m": "delete"}
     session.turn([ladder("other", 2.0)], 300)
-    assert session.state.knows("m")
+    assert "m" in session.state
     assert session.outcome("e", True, ["m"]).event.unexposed == ["m"]
 
 
@@ -456,7 +456,7 @@ def test_any_run_keeps_its_promises_and_replays(run, gain, govern):
                     held[name] = rank
                     opened.discard(name)
         elif kind == "outcome":
-            known = [name for name in ids if session.state.knows(name)]
+            known = [name for name in ids if name in session.state]
             session.outcome(None, number, known)
         elif kind == "refresh":
             opened |= set(session.refresh({}, ids).texts)

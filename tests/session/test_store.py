@@ -389,14 +389,17 @@ def test_a_wrong_url_is_a_sentence_without_its_password(where):
         "memopt_state SET value = '['",
         "memopt_state SET part = 'none' WHERE part = 'queue'",
         "memopt_state SET whose = '{' WHERE part = 'queue'",
+        "memopt_state SET value = '[3,1,1,1,1]' WHERE part = 'worth'",
+        "memopt_pairs SET other = other + 1000",
+        "memopt_pairs SET times = 'often'",
     ],
 )
 def test_what_others_wrote_into_the_tables_is_named(change, tmp_path):
     path = str(tmp_path / "memory.db")
     with Store(path) as store:
-        run(Session(CONFIG, store.session("s")), 5)
+        run(Session(CONFIG, store.session("s")), 20)
     with sqlite3.connect(path) as connection:
-        connection.execute(f"UPDATE {change}")
+        assert connection.execute(f"UPDATE {change}").rowcount > 0
     with Store(path) as store, pytest.raises(InvalidState):
         _ = Session(log=store.session("s")).state
 

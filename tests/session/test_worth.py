@@ -101,7 +101,7 @@ def test_only_what_was_truly_in_the_context_counts() -> None:
     credited = worth.record(["a", "b", "c"], True, [1.0, 2.0, 3.0], exposed={"a", "c"})
     assert credited.weights == {"a": 0.25, "c": 0.75}
     assert credited.unexposed == ("b",)
-    assert credited.pairs == (("a", "c"),)
+    assert worth.pairs == {(worth.number("a"), worth.number("c")): 1}
     assert worth.counts("b") == (0.0, 0.0)
     nothing = Worth(known="a")
     assert nothing.record(["a"], True, exposed=set()).weights == {}
@@ -159,7 +159,10 @@ def test_a_part_of_the_memories_is_enough_to_record_one_outcome() -> None:
         {"memories": {"a": [-1, 2]}},
         {"memories": {"a": [float("nan"), 2]}},
         {"overall": None},
-        {"pairs": [["a", "b"]]},
+        {"pairs": [[1, 1]]},
+        {"pairs": [[1, 1, 1]]},
+        {"pairs": [[1, 2, 1]]},
+        {"pairs": [["a", "b", 1]]},
         {"rule": {"hi": 1}},
     ],
 )
