@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import typer
@@ -18,9 +18,8 @@ from memopt.session.events import (
     TurnEvent,
 )
 
-from . import files
 from .options import Force
-from .output import emit, emit_text, json_bytes
+from .output import emit_text, json_bytes, writing_to
 from .sessions import DEFAULT, AsJson, Database, SessionName, opened
 from .tables import table
 
@@ -37,23 +36,18 @@ def log(
     """Print the events of a session; with `--json` or `--out` as JSON Lines that `replay` reads."""
     with opened(db, session, create=False) as running:
         records = running.events()
-    if out is not None:
-        write_log(records, out, force)
-    elif as_json:
-        write_log(records, files.STANDARD, force)
-    else:
+    if out is None and not as_json:
         rows = [(made.event.number, made.event.id, made.event.kind, told(made.event)) for made in records]
         emit_text(table(("number", "id", "kind", "what"), rows, left=4))
-
-
-def write_log(records: Sequence[Record], out: str, force: bool) -> None:
-    """Write events as JSON Lines, to standard output or whole to a new file."""
-    if out == files.STANDARD:
-        for made in records:
-            emit(json_bytes(made.line()))
         return
-    with files.writing(out, force) as file:
-        file.writelines(json_bytes(made.line()) for made in records)
+    with writing_to(out, force) as write:
+        write_log(records, write)
+
+
+def write_log(records: Iterable[Record], write: Callable[[bytes], object]) -> None:
+    """Write events as JSON Lines."""
+    for made in records:
+        write(json_bytes(made.line()))
 
 
 def told(event: AnyEvent) -> str:

@@ -7,10 +7,12 @@ import errno
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any, TextIO
 
 from memopt.errors import visible
 
+from . import files
 from .status import INTERRUPTED
 
 
@@ -39,6 +41,16 @@ def emit(content: bytes) -> None:
     out.flush()
     out.buffer.write(content)
     out.buffer.flush()
+
+
+@contextlib.contextmanager
+def writing_to(out: str | None, force: bool) -> Iterator[Callable[[bytes], object]]:
+    """Give what writes bytes: to standard output (``-`` or None), or to a new file; see `files.writing`."""
+    if out is None or out == files.STANDARD:
+        yield emit
+    else:
+        with files.writing(out, force) as file:
+            yield file.write
 
 
 def emit_text(text: str) -> None:

@@ -13,7 +13,7 @@ from memopt.session.session import Session
 from . import files
 from .log import write_log
 from .options import Force
-from .output import emit, emit_text, json_bytes, say
+from .output import emit, emit_text, json_bytes, say, writing_to
 from .progress import progress
 from .refresh import refreshed
 from .session_status import status_lines, status_of
@@ -59,13 +59,13 @@ def simulate(
     """
     session = Session()
     configure(session, asked(config, gain, alpha))
-    with files.reading(file) as lines, progress("simulating", file, out or files.STANDARD) as advance:
-        for number, data in objects(_counted(lines, advance)):
-            _tell(session, number, data)
-    if out is None:
-        write_log(session.events(), files.STANDARD, force)
+    with writing_to(out, force) as write, files.reading(file) as lines:
+        with progress("simulating", file, out or files.STANDARD) as advance:
+            for number, data in objects(_counted(lines, advance)):
+                _tell(session, number, data)
+        write_log(session.events(), write)
+    if out in (None, files.STANDARD):
         return
-    write_log(session.events(), out, force)
     found = status_of(session)
     if as_json:
         emit(json_bytes(found))

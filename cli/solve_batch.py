@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -14,7 +13,7 @@ from memopt.solvers import get
 from . import files
 from .batch import solve_lines
 from .options import Force, SolverName, TimeLimit
-from .output import emit
+from .output import writing_to
 from .progress import progress
 from .status import Exit
 
@@ -43,7 +42,7 @@ def solve_batch(
     statuses: Counter[str] = Counter()
     with (
         files.reading(file) as lines,
-        _output(out, force) as write,
+        writing_to(out, force) as write,
         progress("solving", file, out) as advance,
         closing(solve_lines(lines, solver, time_limit, jobs)) as results,
     ):
@@ -55,12 +54,3 @@ def solve_batch(
         raise typer.Exit(Exit.INVALID)
     if statuses["infeasible"]:
         raise typer.Exit(Exit.INFEASIBLE)
-
-
-@contextmanager
-def _output(out: str, force: bool) -> Iterator[Callable[[bytes], object]]:
-    if out == files.STANDARD:
-        yield emit
-    else:
-        with files.writing(out, force) as file:
-            yield file.write

@@ -40,6 +40,17 @@ def test_simulate_writes_the_trace_that_a_database_would_have(
     assert found["digest"] == trace[-1]["digest"]
 
 
+def test_a_file_that_exists_is_refused_before_the_run(run: Any, tmp_path: Path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text("mine")
+    infeasible = lines([{"kind": "turn", "budget": 1, "items": [PIN]}])
+    done = run("simulate", "-", "--out", path, data=infeasible)
+    assert done.exit_code == 2
+    assert "exists already; --force overwrites it" in done.stderr
+    assert run("simulate", "-", "--out", path, "--force", data=infeasible).exit_code == 3
+    assert path.read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [
