@@ -18,7 +18,7 @@ from memopt.text.tokens import TokenCounter
 from memopt.text.utility import RecencyIdfRole
 
 UTILITY = RecencyIdfRole(waiting=1.0)
-"""The default but for the weight of what has no answer yet, beside which nothing else would be seen."""
+"""The default, but for the weight of what has no answer yet: at its default it would hide all else."""
 CACHE_PRICE = 30.0
 """What a full budget behind the first change costs, in utility; chosen of 3 to 1,000 on 15 of tau-bench's
 200 talks, whose chats have a utility of some hundreds when they end."""
@@ -33,7 +33,7 @@ class Sent:
     messages
         The messages.
     levels
-        Id of every message, ``m`` and its index, to its level; one without is not sent.
+        Level by message id (``m`` and the message's index); a message without one is not sent.
     """
 
     messages: Messages
@@ -52,13 +52,13 @@ class Policy(Protocol):
         ...
 
     def begin(self, talk: Talk, budget: int, counter: TokenCounter) -> Send:
-        """Return what is asked at every cut of a talk, in order."""
+        """Return the function to call with the chat at every cut of a talk, in order."""
         ...
 
 
 @dataclass(frozen=True)
 class Memopt:
-    """`memopt.text.fit`: in a session of a cache price, or (None) every chat by itself."""
+    """`memopt.text.fit`, in a session with a cache price; with None every chat is fitted on its own."""
 
     name: str
     cache_price: float | None = None

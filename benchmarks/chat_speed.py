@@ -1,4 +1,4 @@
-"""A long chat made to fit: never seen before, and with one new message; step by step."""
+"""Making a long chat fit, step by step: one never seen before, and one with a single new message."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from benchmarks.clock import Contestant, Stopwatch, Timing, alternate, middle
+from benchmarks.clock import Contestant, Stopwatch, Timing, alternate, medians, middle
 from benchmarks.report import Column, Report, Row, milliseconds, verdict
 from benchmarks.talks import Messages, Talk
 from benchmarks.tau_bench import long_chat
@@ -43,7 +43,7 @@ class TimedLadders(Ladders):
     taken = Timing(0.0, 0.0)
 
     def __call__(self, messages: Sequence[Message], fixed: Collection[str] = ()) -> list[Ladder]:
-        """Return a ladder a message."""
+        """Return one ladder per message."""
         watch = Stopwatch()
         made = super().__call__(messages, fixed)
         self.taken = watch.lap()
@@ -71,7 +71,7 @@ class Cold:
 
 
 class Warm(Cold):
-    """All messages but the newest have been made to fit; in a stored session, if there is a store."""
+    """All messages but the newest were made to fit before, in a stored session if there is a store."""
 
     name = "one new message"
 
@@ -90,11 +90,11 @@ class Warm(Cold):
 
 
 class Steps:
-    """The work of `fit` by the functions it calls, noting the time of each."""
+    """The work of `fit`, done by calling its functions one by one and noting the time of each."""
 
     def __init__(self, whole: Cold) -> None:
         self._whole = whole
-        self._laps: list[dict[str, Timing]] = []
+        self.laps: list[dict[str, Timing]] = []
 
     def prepare(self) -> None:
         """Get ready for the same."""
@@ -116,11 +116,7 @@ class Steps:
         laps["count what is sent"] = watch.lap()
         count_whole(chat.messages, counter)
         laps["count the whole chat"] = watch.lap()
-        self._laps.append(laps)
-
-    def medians(self) -> dict[str, Timing]:
-        """Return the median time of every step."""
-        return {step: middle([laps[step] for laps in self._laps]) for step in self._laps[0]}
+        self.laps.append(laps)
 
     def _utility(self, ladders: Sequence[Ladder]) -> Sequence[dict[str, float]]:
         watch = Stopwatch()
@@ -150,7 +146,7 @@ def measure(talks: Sequence[Talk], rounds: int) -> Report:
         raise ValueError("a chat is over its budget")
     rows = [_row("", "load the vocabulary", load)]
     for each, timing, target in ((cold, timings["cold"], COLD), (warm, timings["warm"], WARM)):
-        rows += [_row(each.name, step, taken) for step, taken in steps[each.name].medians().items()]
+        rows += [_row(each.name, step, taken) for step, taken in medians(steps[each.name].laps).items()]
         rows.append(_row(each.name, "fit", timing, target))
     rows.append(_row(warm.name, "fit, with a turn of a stored session", timings["stored"]))
     notes = (

@@ -1,9 +1,10 @@
-"""Chats fitted at every turn, side by side: what is over, split, kept, and left as it was sent before."""
+"""Policies side by side, at every turn of a chat: is it over its budget or split, and how much is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 
 from benchmarks import memorybank, recount, tau_bench
@@ -19,7 +20,7 @@ from memopt.text.tokens import TokenCounter, counter
 
 @dataclass(frozen=True)
 class Set:
-    """Talks of one data set, and by what they are counted."""
+    """Talks of one data set, with the budgets they have to fit and the tokenizers that count them."""
 
     name: str
     talks: Sequence[Talk]
@@ -36,7 +37,7 @@ class _Cut:
     worth: Mapping[str, Mapping[str, float]]
 
     def kept(self, levels: Mapping[str, str]) -> float:
-        """Return the share of the whole chat's utility that these levels have."""
+        """Return the utility of these levels as a share of the whole chat's."""
         whole = sum(max(options.values()) for options in self.worth.values())
         return sum(options.get(levels.get(name, ""), 0.0) for name, options in self.worth.items()) / whole
 
@@ -63,7 +64,7 @@ def load(quick: bool) -> list[Set]:
     FileNotFoundError
         When one does not lie there.
     """
-    airline, people = tau_bench.load(), memorybank.load()[: 3 if quick else None]
+    airline, people = tau_bench.load(), memorybank.load()[: 2 if quick else None]
     people.append(memorybank.everyone(people))
     return [
         Set("tau-bench", airline[::60] if quick else airline, tau_bench.BUDGETS, ("o200k",)),
@@ -81,7 +82,8 @@ def measure(sets: Sequence[Set], say: Callable[[str], None], policies: Sequence[
 
 def _rows(each: Set, tokenizer: str, policies: Sequence[Policy], say: Callable[[str], None]) -> Iterator[Row]:
     try:
-        counts, again = counter(tokenizer), recount.encoder(tokenizer)
+        counts = counter(tokenizer)
+        again = lru_cache(1_000)(recount.encoder(tokenizer))  # policies often send the same
     except (TokenizerUnavailable, ImportError) as error:
         say(f"{each.name} by {tokenizer} is left out: {error}")
         return

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Protocol
 
 SAMPLE_SECONDS = 0.05
-"""A turn repeats its call until it has taken this long together; the turn counts with its mean."""
+"""A turn repeats its call until all calls together took this long; it counts with their mean."""
 LONG_SECONDS = 10.0
 """A contestant whose call took this long gets no further turn."""
 
@@ -69,6 +69,11 @@ def alternate(contestants: Mapping[str, Contestant], rounds: int) -> dict[str, T
 def middle(timings: list[Timing]) -> Timing:
     """Return the medians of wall and CPU time."""
     return Timing(median(t.wall for t in timings), median(t.cpu for t in timings))
+
+
+def medians(laps: Sequence[Mapping[str, Timing]]) -> dict[str, Timing]:
+    """Return the median time of every step, given the steps' times in every run."""
+    return {step: middle([lap[step] for lap in laps]) for step in laps[0]}
 
 
 def _turn(contestant: Contestant) -> Timing:

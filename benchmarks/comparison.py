@@ -14,7 +14,7 @@ _LINES = ("published", "ours", "difference")
 
 
 def figures(ours: Scores, known: Scores | None) -> dict[str, Any]:
-    """Return what a row tells of one budget; no published figure leaves null."""
+    """Return what a row tells of one budget; without a published figure, that and the difference are null."""
     difference = None if known is None else Scores(ours.ec - known.ec, ours.atr - known.atr)
     return {
         name: scores and scores._asdict()
@@ -23,7 +23,7 @@ def figures(ours: Scores, known: Scores | None) -> dict[str, Any]:
 
 
 def columns(budgets: Sequence[int], refresh_every: int) -> list[Column]:
-    """Return the columns of the table: what a row is of, then one a budget."""
+    """Return the columns of the table: what a row is about, then one column per budget."""
     return [
         Column("ladder", lambda row: str(row["ladder"]), right=False),
         Column("policy", lambda row: str(row["policy"]), right=False),

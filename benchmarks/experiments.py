@@ -18,11 +18,11 @@ def measure(seeds: int | None, names: Sequence[str] = NAMES, say: Callable[[str]
     Parameters
     ----------
     seeds
-        At most so many of each one's default seeds; None = all of them. Targets are judged then.
+        How many of each experiment's default seeds; None = all of them, and only then are targets judged.
     names
         Experiments to run.
     say
-        Told what is run next.
+        Called with a line on what is run next.
     """
     rows = [_run(name, seeds, say) for name in names]
     rows.append(

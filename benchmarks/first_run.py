@@ -23,7 +23,7 @@ FIRST, AFTERWARDS = 3.0, 1.0
 
 
 def measure(rounds: int, kernels: bool, say: Callable[[str], None]) -> Report:
-    """Measure processes, each round from an empty cache on.
+    """Measure processes, every round beginning with an empty cache.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
-from benchmarks.locomo import Conversation, Count
+from benchmarks.locomo import FIDELITY, Conversation, Count
 from memopt.session.refresh import Compressor
 from memopt.text.compress import IdfSentences, TfIdfKeywords
 from memopt.text.idf import StreamingIdf
@@ -45,7 +45,7 @@ class Ladder(ABC):
 
     @abstractmethod
     def compressors(self, seen: int) -> Mapping[str, Compressor]:
-        """Return what makes each poorer level out of an original, once so many sessions have arrived."""
+        """Return what makes each poorer level out of an original, once `seen` sessions have arrived."""
 
 
 class Shipped(Ladder):
@@ -55,13 +55,7 @@ class Shipped(Ladder):
     """
 
     name = "shipped"
-    fidelity: ClassVar[Mapping[str, float]] = {
-        "raw": 1.0,
-        "summary": 0.83,
-        "abstraction": 0.60,
-        "keywords": 0.47,
-        "delete": 0.0,
-    }
+    fidelity: ClassVar[Mapping[str, float]] = FIDELITY | {"delete": 0.0}
 
     def __init__(self, conversation: Conversation, count: Count) -> None:
         super().__init__(conversation)
@@ -97,7 +91,7 @@ class LlmFree(Ladder):
         self._made: dict[int, Mapping[str, Compressor]] = {}
 
     def compressors(self, seen: int) -> Mapping[str, Compressor]:
-        """See `Ladder`; what they made once is remembered."""
+        """See `Ladder`; a text is compressed once and then remembered."""
         if seen not in self._made:
             idf = _seen(list(self.originals.values())[:seen])
             made: dict[str, Compressor] = {
@@ -110,7 +104,7 @@ class LlmFree(Ladder):
 
 @dataclass(frozen=True)
 class Sentences:
-    """The date, and sentences by `IdfSentences` until there are `most` tokens."""
+    """The date, and as many sentences by `IdfSentences` as fit into `most` tokens."""
 
     most: int
     idf: StreamingIdf
@@ -126,7 +120,7 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Keywords:
-    """The date, and terms by `TfIdfKeywords` with spaces between them, until `KEYWORD_TOKENS` are full."""
+    """The date, and as many terms by `TfIdfKeywords`, spaces between them, as fit into `KEYWORD_TOKENS`."""
 
     idf: StreamingIdf
     count: Count

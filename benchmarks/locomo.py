@@ -1,4 +1,4 @@
-"""LoCoMo as instances: one a conversation, an item a session, levels from what the data set has.
+"""LoCoMo as instances: one per conversation, one item per session, levels from what the data set has.
 
 LoCoMo (Maharana et al., ACL 2024; CC BY-NC 4.0) is read where it lies and never copied. Its levels:
 raw = the date and all turns with their image captions, summary = the date and the observations,
@@ -18,10 +18,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data import DATA
 from memopt import Instance
 
-DATA = Path(__file__).parents[2] / "shared" / "data" / "locomo" / "locomo10.json"
-"""Where the data lies beside the repository."""
+FILE = DATA / "locomo" / "locomo10.json"
 FIDELITY = {"raw": 1.0, "summary": 0.83, "abstraction": 0.60, "keywords": 0.47}
 BUDGETS = (1_000, 2_000, 4_000, 8_000)
 KEYWORDS = 12
@@ -60,7 +60,7 @@ def o200k() -> Count:
     return lambda text: len(encoding.encode_ordinary(text))
 
 
-def load(path: Path = DATA) -> list[Conversation]:
+def load(path: Path = FILE) -> list[Conversation]:
     """Read the conversations.
 
     Sessions are those with turns: conv-26 has dates of 16 more that do not exist.
@@ -96,7 +96,7 @@ def declare(conversation: Conversation, count: Count) -> dict[str, Any]:
 def instances(
     conversations: list[Conversation], count: Count, budgets: tuple[int, ...] = BUDGETS
 ) -> Iterator[tuple[str, Instance]]:
-    """Yield every conversation at every budget, as its name and the instance."""
+    """Yield the name and the instance of every conversation at every budget."""
     for conversation in conversations:
         problem = declare(conversation, count)
         for budget in budgets:
@@ -131,7 +131,7 @@ def _turn(turn: dict[str, Any]) -> str:
 
 
 def _keywords(turns: dict[int, str]) -> dict[int, list[str]]:
-    """Return the words of each session that tell it from the other sessions of the conversation."""
+    """Return the words of each session that distinguish it from the conversation's other sessions."""
     counts = {number: Counter(_WORD.findall(text.lower())) for number, text in turns.items()}
     spread = Counter(word for words in counts.values() for word in words)
 

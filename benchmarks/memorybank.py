@@ -14,7 +14,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from benchmarks.talks import DATA, Messages, Talk
+from benchmarks.data import DATA
+from benchmarks.talks import Messages, Talk
 
 FILE = DATA / "memorybank" / "memory_bank_cn.json"
 BUDGETS = (1_000, 4_000)
@@ -32,7 +33,7 @@ def load(path: Path = FILE) -> list[Talk]:
 
 
 def everyone(talks: Sequence[Talk]) -> Talk:
-    """Return the talks as one, cut after every person: a single one is smaller than the larger budget."""
+    """Return the talks as one, cut after every person; a single talk is smaller than the larger budget."""
     cuts = tuple(accumulate(len(talk.messages) for talk in talks))
     return Talk("everyone", [message for talk in talks for message in talk.messages], cuts)
 

@@ -19,6 +19,7 @@ from memopt.columns import Columns
 from memopt.errors import SolverMissing
 from memopt.program import Program, Selection
 from memopt.solvers import cpsat, dp
+from memopt.solvers.backends import silent_highs
 
 Status = Literal["optimal", "feasible", "none"]
 
@@ -109,7 +110,7 @@ class Highs:
 
     def prepare(self) -> None:
         """Pass the model to a new HiGHS: its clock and its memory of a solution start anew."""
-        self._highs = self._highspy._core._Highs()  # the class without callbacks prints no banner
+        self._highs = silent_highs(self._highspy)()
         for name, value in {
             "output_flag": False,
             "parallel": "off",
@@ -136,7 +137,7 @@ class Highs:
 
 
 def _linear_model(highspy: Any, program: Program) -> Any:
-    """Return the program as a model of HiGHS: a binary an option, a row an item, the budget last."""
+    """Return the program as a model of HiGHS: one binary per option, one row per item, the budget last."""
     options, items = len(program.value), len(program)
     every = np.arange(options)
     token_step = int(np.gcd.reduce(program.tokens)) or 1

@@ -1,7 +1,7 @@
-"""Who decides in a replay, and a conversation replayed: always through a `Session` and its ledger.
+"""Policies, which decide in a replay, and the replay of a conversation, always through a `Session`.
 
 An optimiser is a session's own solver. A rule by age decides what its session is offered: an item that
-it keeps is pinned to one level, an item that it drops has none. So the ledger binds both alike, and a
+it keeps is pinned to one level, an item that it drops has none. So the session's ledger binds both alike: a
 rule that broke the budget, or asked for a level that is lost, would be an error.
 """
 
@@ -20,12 +20,12 @@ from memopt.session.session import Session
 REFRESH_EVERY = 5
 
 Texts = dict[str, dict[str, str]]
-"""Item to its texts by level, richest first."""
+"""Texts by item and level, the richest level first."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A way to decide; a rule is asked in place of the session's solver.
+    """A way to decide; a rule, if there is one, is asked in place of the session's solver.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class Survived:
     Attributes
     ----------
     levels
-        Session number to the level it is held at.
+        Level that each session is held at, by session number.
     texts
-        Session number to the text that is left of it; empty when it is deleted.
+        Text that is left of each session, by session number; empty when it is deleted.
     session
         The session with all its events.
     """

@@ -1,7 +1,10 @@
-"""Figures that a separate script measured on the same protocol before: ``facts/data.md`` beside the data.
+"""Figures to compare a replay of LoCoMo with, measured before by a separate script under the same protocol.
 
-Each is the mean of ten conversations at 1k, 2k, 4k and 8k tokens. What that page does not say (form of
-the date, tf-idf of the keywords, stemmer, the cascade's shares) is this benchmark's own reading.
+The data is LoCoMo's (Maharana et al., ACL 2024, arXiv 2402.17753; github.com/snap-research/LoCoMo); the
+figures are not of that paper. They came with the description of the protocol, each the mean of ten
+conversations at 1k, 2k, 4k and 8k tokens; their script is not in this repository. What the description
+does not say (form of the date, tf-idf of the keywords, stemmer, the cascade's shares) is this
+benchmark's own reading.
 """
 
 from __future__ import annotations

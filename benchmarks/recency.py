@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 Sizes = Mapping[str, int]
 """Tokens of the levels that an item may still hold."""
 Rule = Callable[[Sequence[Sizes], int], list[str]]
-"""From items, newest first, and a budget to the levels of the newest ones; the others are deleted."""
+"""Takes items, newest first, and a budget; returns levels of the newest ones. The others are deleted."""
 
 STEPS = ("raw", "summary", "abstraction", "keywords")
 
@@ -34,14 +34,17 @@ def cascade(items: Sequence[Sizes], budget: int) -> list[str]:
 def cascade_by_shares(items: Sequence[Sizes], budget: int) -> list[str]:
     """Keep the newest raw in 1/2 of the budget, the next as summaries up to 3/4 of it, then 7/8, then all.
 
-    So a level has its own share, and what the levels before it left of theirs.
+    So a level has its own share of the budget, and what richer levels left of theirs.
     """
     eighths = (4, 6, 7, 8)
     return _steps(items, lambda step, used: budget * eighths[step] // 8)
 
 
 def _steps(items: Sequence[Sizes], until: Callable[[int, int], int]) -> list[str]:
-    """Go down the levels with age; `until` says up to how many tokens a level fills, from those used before.
+    """Go down the levels with age.
+
+    `until` returns how many tokens may be used once a level is full, given the level's step and the tokens
+    that richer levels used.
 
     An item that may not hold the level of a step takes the next poorer one that it may: the ledger lets
     no summary become an abstraction that is longer.

@@ -1,4 +1,4 @@
-"""What was sent checked by other code than memopt's: its tokens, and that no group is split."""
+"""Checks of what was sent by other code than memopt's: its tokens, and that no group is split."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Count = Callable[[str], int]
 
 
 def encoder(tokenizer: str) -> Count:
-    """Return how the tokenizer's own package counts a text, which memopt's counters do otherwise.
+    """Return a counter by the tokenizer's own package, called in another way than memopt's counters do.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def encoder(tokenizer: str) -> Count:
 
 
 def tokens(messages: Messages, count: Count) -> int:
-    """Count messages without special keys as one text: every value a line, 3 a message and 3 once more."""
+    """Count messages without special keys as one text, one line per value, plus 3 per message and 3 once."""
     if not messages:
         return 0
     lines: list[str] = []
@@ -45,7 +45,7 @@ def tokens(messages: Messages, count: Count) -> int:
 def split(chat: Messages, sent: Messages) -> int:
     """Count the calls sent without their result and the results without their call, as providers do.
 
-    What is so in the chat already, such as a call that still waits for its result, does not count.
+    What is split in the chat already, such as a call that still waits for its result, does not count.
     """
     return (_loose(sent) - _loose(chat)).total()
 

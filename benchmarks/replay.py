@@ -1,14 +1,14 @@
 """LoCoMo replayed: sessions arrive one after the other, levels only fall, then the questions are asked.
 
-Where the differences to the published figures come from, as far as it was found out:
+Where the differences from the figures in `benchmarks.published` come from, as far as is known:
 
 - The date in a header is the day alone. With the time of day FIFO at 1k has an EC of .027, not .030, and
   half of a keyword level is date.
 - The utility of a level is its fidelity, each session alike. Weighed by a session's observations, turns
-  or tokens, no less free of the questions, exact at price 0 covers .02 to .04 less at 1k.
-- These two readings were chosen of those named because the published EC fits them, for all policies alike:
-  that EC agrees is therefore less than an independent confirmation.
-- The published cascade does not tell its shares; two readings stand in the table.
+  or tokens, which takes no look at the questions either, exact at price 0 covers .02 to .04 less at 1k.
+- These two readings were chosen, among those named, because the published EC fits them for all policies
+  alike: that EC agrees is therefore no independent confirmation.
+- The shares of the published cascade are not told; two readings stand in the table.
 - FIFO's recall is as published, so questions, evidence and stems are read alike. Where text is compressed,
   recall is lower at equal coverage: how keywords were weighed and answers matched is not published.
   Looking for the first four letters of an answer's term anywhere in the text, in place of its stem
@@ -133,8 +133,8 @@ def _protocol(conversations: Sequence[Conversation], questions: Questions, stems
 
 
 _DIFFERENCES = (
-    "Published: facts/data.md beside the data. It does not tell the shares of its cascade; two readings are "
-    "shown.",
+    "Published: measured before by a separate script under the same protocol (benchmarks/published.py), not "
+    "in the paper of LoCoMo. The shares of its cascade are not told; two readings are shown.",
     "EC depends on sizes and dates alone; the published summaries have 173 tokens in the mean.",
     "ATR: raw text (FIFO) agrees; compressed levels keep fewer answer tokens here at equal EC. How the "
     "published keywords were weighed and answers matched is not known; benchmarks/replay.py tells what was "

@@ -1,4 +1,4 @@
-"""What a benchmark tells: a table for a person, a small JSON summary for the record."""
+"""What a benchmark reports: a table for a person, a small JSON summary for the record."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Report:
     columns
         How a table shows the rows.
     notes
-        How it was measured, a sentence each.
+        How it was measured, one sentence each.
     """
 
     name: str

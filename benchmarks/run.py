@@ -19,6 +19,7 @@ from benchmarks import (
     first_run,
     locomo,
     locomo_questions,
+    outcomes,
     replay,
     speed,
     tau_bench,
@@ -60,7 +61,7 @@ def _speed(asked: argparse.Namespace) -> Report:
         for subject in SPEED
         if not quick or subject.items <= 100_000
     ]
-    return speed.measure(subjects, 20.0 if quick else 60.0, 3 if quick else 5, _say)
+    return speed.measure(subjects, 20.0 if quick else 60.0, 1 if quick else 5, _say)
 
 
 def _end_to_end(asked: argparse.Namespace) -> Report:
@@ -73,12 +74,12 @@ def _end_to_end(asked: argparse.Namespace) -> Report:
 def _turn(asked: argparse.Namespace) -> Report:
     items = min(asked.items or 1_000, 1_000)
     if asked.quick:
-        return turns.measure(items, (1,), 20.0, 3)
+        return turns.measure(items, (1,), 20.0, 1)
     return turns.measure(items, (1, 2, 3), 60.0, 5)
 
 
 def _outcomes(asked: argparse.Namespace) -> Report:
-    return turns.measure_outcomes(2_000 if asked.quick else 100_000, 1_000 if asked.quick else 10_000)
+    return outcomes.measure(2_000 if asked.quick else 100_000, 1_000 if asked.quick else 10_000)
 
 
 def _first_run(asked: argparse.Namespace) -> Report:
@@ -158,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("command", choices=(*COMMANDS, "all"))
     parser.add_argument("--quick", action="store_true", help="fewer seeds, turns, sizes; shorter limits")
     parser.add_argument("--items", type=_positive, metavar="N", help="no program gets more than N items")
-    parser.add_argument("--data", type=Path, default=locomo.DATA, help="the file locomo10.json")
+    parser.add_argument("--data", type=Path, default=locomo.FILE, help="the file locomo10.json")
     parser.add_argument("--out", type=Path, help="JSON summary (default: benchmarks/results/COMMAND.json)")
     parser.add_argument("--force", action="store_true", help="overwrite the summary if it exists")
     return parser

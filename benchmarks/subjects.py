@@ -17,11 +17,11 @@ class Subject:
     family, items
         As in `memopt.families`.
     rivals
-        Name of a peer to the ratio asked for, None = shown only. Of a solver the ratio is its time
-        by the DP's, and should reach the target; of ``numpy`` it is the DP's time by that of the pass,
-        and should not exceed it.
+        Target by name of a peer, None = the ratio is shown only. For a solver the ratio is its time
+        divided by the DP's, and should reach the target; for ``numpy`` it is the DP's time divided by
+        that of the pass, and should not exceed the target.
     seeds
-        One program each.
+        One program per seed.
     """
 
     family: str
@@ -34,7 +34,7 @@ class Subject:
         return generate_columns(self.family, self.items, seed)
 
     def at_most(self, items: int | None, seeds: int | None = None) -> Subject:
-        """Return the subject with fewer items (no target holds for them), or its first seeds only."""
+        """Return the subject with at most so many items and seeds; of fewer items no target is asked for."""
         if items is None or items >= self.items:
             return replace(self, seeds=self.seeds[:seeds])
         return replace(self, items=items, rivals=dict.fromkeys(self.rivals), seeds=self.seeds[:seeds])

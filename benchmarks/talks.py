@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
-
-DATA = Path(__file__).parents[2] / "shared" / "data"
-"""Where the data lies beside the repository."""
 
 Messages = list[dict[str, Any]]
 
@@ -24,7 +20,7 @@ class Talk:
     messages
         OpenAI chat dicts.
     cuts
-        Numbers of messages, increasing: so many had been said whenever something was sent.
+        Increasing numbers of messages: how many had been said each time something was sent.
     """
 
     name: str

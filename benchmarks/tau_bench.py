@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.talks import DATA, Messages, Talk
+from benchmarks.data import DATA
+from benchmarks.talks import Messages, Talk
 
 FILE = DATA / "tau_bench" / "gpt-4o-airline.json"
 BUDGETS = (1_000, 2_000, 4_000)
@@ -20,7 +21,7 @@ BUDGETS = (1_000, 2_000, 4_000)
 
 LONG_MESSAGES = 1_000
 LONG_TALKS = 173
-"""So many talks, calls left aside, say about 217k tokens (o200k_base) in texts of which no two are equal."""
+"""The first talks that hold, without calls, about 217k tokens (o200k_base) of texts all different."""
 
 
 def load(path: Path = FILE) -> list[Talk]:
@@ -50,10 +51,10 @@ def system_message(path: Path = FILE) -> dict[str, Any]:
 
 
 def long_chat(talks: Sequence[Talk]) -> Messages:
-    """Return `LONG_MESSAGES` messages, and no text in two of them.
+    """Return `LONG_MESSAGES` messages, no two of which hold the same text.
 
     Users, calls, results and replies take turns, a quarter each. Their texts are the different ones
-    of the talks, in order; where a talk says more than there are messages, one holds several.
+    of the talks, in order; where there are more texts than messages, a message holds several.
     """
     turns = LONG_MESSAGES // 4
     said = {role: _different(talks[:LONG_TALKS], role) for role in ("user", "assistant", "tool")}

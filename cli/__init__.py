@@ -1,1 +1,1 @@
-"""The command line: parse, call memopt, print. One file a command."""
+"""The command line: parse, call memopt, print. One file per command."""

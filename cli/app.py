@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from memopt.errors import MemoptError, SolverFailed
 
 from .count import count
+from .exits import Exit
 from .experiment import experiments
 from .export import export
 from .fit import fit
@@ -23,11 +24,10 @@ from .put import put
 from .refresh import refresh
 from .replay import replay
 from .schema import schema
-from .session_status import status
 from .simulate import simulate
 from .solve import solve
 from .solve_batch import solve_batch
-from .status import Exit
+from .status import status
 from .turn import turn
 from .verify import verify
 from .version import version_lines

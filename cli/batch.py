@@ -1,4 +1,4 @@
-"""Many instances, one a line: solved in order, in this process or in several, with bounded memory."""
+"""Many instances, one per line: solved in order, in one process or several, with bounded memory."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ Line = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class Solved:
-    """Results of some consecutive lines.
+    """Results of consecutive lines.
 
     Attributes
     ----------
     text
         The result lines, ready to be written.
     statuses
-        How many lines ended in which status.
+        How many lines ended in each status.
     read
-        Bytes of input they came from.
+        Bytes of input that they came from.
     seconds
-        Wall time the work took.
+        Wall time of the work, in seconds.
     """
 
     text: bytes
@@ -80,8 +80,8 @@ def solve_lines(
 ) -> Generator[Solved]:
     """Solve every line that is not blank, in order.
 
-    With one job each line is answered as soon as it is read; with more, processes take chunks of
-    some milliseconds and only a few chunks are held at a time.
+    With one job each line is answered as soon as it is read; with more, processes take chunks
+    worth some milliseconds each, and only a few chunks are held at a time.
     """
     numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     work = partial(solve_chunk, solver=solver, time_limit=time_limit)
@@ -89,7 +89,7 @@ def solve_lines(
         yield from (work([line]) for line in numbered)
     else:
         if solver == "dp":
-            jit.prepare()  # here, or every process would compile the same on a new machine
+            jit.prepare()  # once, here: on a new machine every process would compile it
         yield from _in_processes(numbered, work, jobs)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memopt.errors import Fault, InvalidInstance, as_read
+from memopt.errors import Fault, as_read
 from memopt.text.chat_json import parse
 from memopt.text.errors import InvalidMessages
 from memopt.text.message_faults import named_once
@@ -17,11 +17,10 @@ from memopt.text.tokens import TokenCounter, counter
 from memopt.text.usage import context_tokens
 
 from . import files
-from .faults import report_invalid
+from .faults import reporting
+from .options import AsJson, Tokenizer
 from .output import emit, emit_text, json_bytes
-from .sessions import AsJson
 from .tables import figures, table
-from .tokenizer import Tokenizer
 
 
 def count(
@@ -40,10 +39,8 @@ def count(
     A chat is counted on its rendered whole, for sums of parts can be too small. Usage is read, not
     counted: every call's prompt holds those before it, so nothing is added up.
     """
-    try:
+    with reporting(file, as_json):
         found = _counted(parse(files.read(file)), tokenizer)
-    except InvalidInstance as error:
-        report_invalid(file, error, as_json)
     if as_json:
         emit(json_bytes(found))
         return

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
+from memopt.errors import counted
 from memopt.experiments.registry import NAMES, experiment
 
 from . import files
+from .exits import Exit
 from .experiment_report import cited, report, settings, span, wrapped
+from .options import AsJson
 from .output import emit, emit_text, json_bytes, say
 from .progress import share
-from .sessions import AsJson
-from .status import Exit
 from .tables import table
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def list_experiments(as_json: AsJson = False) -> None:
     if as_json:
         emit(json_bytes([_described(each) for each in known]))
         return
-    # The title is last, for it is the one that may take several lines.
+    # The title comes last: it alone may take several lines.
     rows = [(e.name, e.paper.name, e.number or "-", span(e.seeds), e.title) for e in known]
     emit_text(table(("name", "paper", "no.", "seeds", "title"), rows, left=5, whole=True))
     emit_text("no.: which experiment of the paper it is; -: none of them.\n")
@@ -104,7 +105,7 @@ def run_experiment(
 def _request(
     name: str, seeds: str | None, changes: Sequence[str], out: str | None, plot: str | None
 ) -> tuple[Experiment[Any], Parameters, tuple[int, ...]]:
-    """Return what is asked for, or say everything that is wrong with it and end the command."""
+    """Return the experiment, parameters and seeds asked for, or say all that is wrong and end the command."""
     from memopt.experiments.asked import InvalidRequest, read_seeds, read_settings
 
     reasons: list[str] = []
@@ -131,7 +132,7 @@ def _request(
     if out is not None and plot is not None and os.path.realpath(out) == os.path.realpath(plot):
         reasons.append("--out and --plot name the same file")
     if reasons or chosen is None or parameters is None:
-        say(f"{len(reasons)} fault{'' if len(reasons) == 1 else 's'} in what is asked", *_indented(reasons))
+        say(f"{counted(len(reasons), 'fault')} in what is asked", *_indented(reasons))
         raise typer.Exit(Exit.INVALID)
     return chosen, parameters, numbers
 

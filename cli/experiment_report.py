@@ -1,4 +1,4 @@
-"""What the screen shows of an experiment: whose it is, tables by what they compare with, and claims."""
+"""What the screen shows of an experiment: its paper, a table per kind of comparison, and claims."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from memopt.errors import counted
 
 from .tables import table
 
@@ -40,18 +42,17 @@ _EXACTLY = (
 def report(
     experiment: Experiment[Any], parameters: Parameters, seeds: Sequence[int], table: Sequence[Row]
 ) -> Iterator[str]:
-    """Yield the text about a run, table by table; ``table`` holds rows as the result does."""
+    """Yield the text about a run, table by table; ``table`` holds the rows of the result."""
     changed = settings(parameters.changed)
     yield f"{experiment.title}\n"
     yield wrapped(f"{of_paper(experiment)} {experiment.paper.known_from}")
-    yield wrapped(f"{len(seeds):,} seed{'' if len(seeds) == 1 else 's'}: {span(seeds)}; "
-                  f"parameters changed: {changed or 'none'}")  # fmt: skip
+    yield wrapped(f"{counted(len(seeds), 'seed')}: {span(seeds)}; parameters changed: {changed or 'none'}")
     yield from _tables(table, changed)
     yield from _claimed(experiment.claims, _others(experiment, seeds, changed))
 
 
 def of_paper(experiment: Experiment[Any]) -> str:
-    """Return which experiment of which paper it is."""
+    """Return which experiment it is, and of which paper."""
     part = "Checks of the parts" if experiment.number is None else f"Experiment {experiment.number}"
     return f"{part} of {cited(experiment.paper)}"
 
@@ -70,7 +71,7 @@ def settings(parameters: Mapping[str, Any]) -> str:
 
 
 def span(seeds: Sequence[int]) -> str:
-    """Return seeds in few words: 0-19, or a list."""
+    """Return seeds as a range, such as 0-19, or as a list."""
     if len(seeds) > 2 and list(seeds) == list(range(seeds[0], seeds[0] + len(seeds))):
         return f"{seeds[0]}-{seeds[-1]}"
     return ", ".join(map(str, seeds))
@@ -112,7 +113,7 @@ def _published(row: Row) -> str:
 
 
 def _number(row: Row, column: str, sign: str = "") -> str:
-    """Return a rate to three digits after the point; a count, or a large figure, to one or none."""
+    """Return a figure: a rate to three digits after the point, a count or a large figure to one or none."""
     value = row[column]
     if value is None:
         return "-"
@@ -124,7 +125,7 @@ def _number(row: Row, column: str, sign: str = "") -> str:
 
 
 def _others(experiment: Experiment[Any], seeds: Sequence[int], changed: str) -> str:
-    """Return in which way a run is not that of the defaults; empty where it is."""
+    """Return how a run differs from that of the defaults; empty where it does not."""
     parts = [f"other parameters ({changed})"] if changed else []
     if sorted(seeds) != sorted(experiment.seeds):
         parts.append(f"other seeds ({span(seeds)}, not {span(experiment.seeds)})")

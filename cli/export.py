@@ -27,7 +27,7 @@ FILES = {
     "md": "model.md",
     "latex": "model.tex",
 }
-"""Every format, and the file it has in the folder of --all."""
+"""Every format, and the name of its file in the folder of --all."""
 _NAMES = "names.json"
 
 
@@ -76,7 +76,7 @@ def _write_one(made: Export, form: str, out: str, force: bool) -> None:
         if made.is_named(form):
             all_or_none.enter_context(files.writing(f"{out}.{_NAMES}", force)).write(made.names())
         model.write(made.write(form))
-        model.flush()  # a full disk is met before the names appear without the model
+        model.flush()  # a full disk shows here, before the names appear without the model
 
 
 def _write_all(made: Export, folder: str, force: bool) -> None:
@@ -89,4 +89,4 @@ def _write_all(made: Export, folder: str, force: bool) -> None:
         opened(_NAMES).write(made.names())
         for form, target in targets.items():
             target.write(made.write(form))
-            target.flush()  # a full disk is met before the first file appears under its name
+            target.flush()  # a full disk shows here, before the first file appears under its name

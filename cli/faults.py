@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import typer
 
 from memopt import Allocation
-from memopt.errors import InvalidInstance, InvalidSolution, counted
-from memopt.text.errors import InvalidMessages
+from memopt.errors import Faulty, counted
+from memopt.session.errors import InfeasibleTurn
 
 from . import files
+from .exits import Exit
 from .output import emit, json_bytes, say
-from .status import Exit
 
 
-def invalid_result(error: InvalidInstance | InvalidSolution) -> dict[str, Any]:
+def invalid_result(error: Faulty) -> dict[str, Any]:
     """Return the result object of an invalid input.
 
-    A negative budget adds ``code`` and ``shortfall``, the tokens missing, at the top.
+    A negative budget adds ``code`` and ``shortfall`` (the tokens missing) at the top.
     """
     result: dict[str, Any] = {"status": "invalid"}
     for fault in error.faults:
@@ -31,23 +32,35 @@ def invalid_result(error: InvalidInstance | InvalidSolution) -> dict[str, Any]:
     }
 
 
-def invalid_lines(source: str, error: InvalidInstance | InvalidSolution) -> Iterator[str]:
-    """Yield every fault with its code and place, a line each."""
-    yield f"{source} {_missing(error)}: {counted(len(error.faults), 'fault')}"
+def invalid_lines(source: str, error: Faulty) -> Iterator[str]:
+    """Yield every fault with its code and place, one per line."""
+    yield f"{source} {error.lacking}: {counted(len(error.faults), 'fault')}"
     for fault in error.faults:
         yield f"  {fault.code}: {fault.message}"
     for warning in error.warnings:
         yield f"  warning, {warning.code}: {warning.message}"
 
 
-def _missing(error: InvalidInstance | InvalidSolution) -> str:
-    if isinstance(error, InvalidMessages):
-        return "holds no chat that can be read"
-    return "declares no valid instance" if isinstance(error, InvalidInstance) else "gives no selection"
+@contextmanager
+def reporting(file: str, as_json: bool) -> Iterator[None]:
+    """Report what is wrong with a file, or why a turn is infeasible, and end the command with that status.
+
+    Parameters
+    ----------
+    file
+        What is at fault: a file, or options by their names.
+    as_json
+        Whether the report is the result object, or sentences.
+    """
+    try:
+        yield
+    except Faulty as error:
+        _report_invalid(file, error, as_json)
+    except InfeasibleTurn as error:
+        report_infeasible(error.allocation, as_json)
 
 
-def report_invalid(file: str, error: InvalidInstance | InvalidSolution, as_json: bool) -> NoReturn:
-    """Say every fault of a file, as sentences or as the result object, and end with that status."""
+def _report_invalid(file: str, error: Faulty, as_json: bool) -> NoReturn:
     if as_json:
         emit(json_bytes(invalid_result(error)))
     else:

@@ -13,7 +13,7 @@ from typing import BinaryIO
 STANDARD = "-"
 """Stands for standard input or output in place of a file name."""
 _numbers = itertools.count(1)
-"""Tell the temporary files of one process apart: several may be written at a time."""
+"""Numbers that tell the temporary files of one process apart: several may be written at a time."""
 
 
 @contextlib.contextmanager
@@ -41,7 +41,7 @@ def size(path: str) -> int | None:
 
 @contextlib.contextmanager
 def writing(path: str, force: bool | None) -> Iterator[BinaryIO]:
-    """Open a new file for writing bytes; it appears under its name only when all went well.
+    """Open a new file for writing bytes; it appears under its name only after all went well.
 
     The bytes go to a temporary name in the same directory, which is renamed at the end and removed
     after an error.
@@ -69,7 +69,7 @@ def writing(path: str, force: bool | None) -> Iterator[BinaryIO]:
                 _refuse_unless_free(path, target, force)
                 os.replace(temporary, target)
     except BaseException as error:
-        if opened is not None or not isinstance(error, OSError):  # a signal may come as soon as it is there
+        if opened is not None or not isinstance(error, OSError):  # a signal can come right after the opening
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         raise
@@ -77,7 +77,7 @@ def writing(path: str, force: bool | None) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def folder(path: str, parents: bool = False) -> Iterator[None]:
-    """Make a folder if it is not there, with its parents if asked; what was made for nothing is removed."""
+    """Make a folder if it is not there, with its parents if asked; after an error, remove what was made."""
     missing: list[str] = []
     while path and not os.path.isdir(path) and (parents or not missing):
         missing.append(path)
@@ -97,7 +97,7 @@ def folder(path: str, parents: bool = False) -> Iterator[None]:
 
 def _refuse_unless_free(path: str, target: str, force: bool | None) -> None:
     try:
-        with _said_of(path):  # a name that is too long is known before the work, not after it
+        with _said_of(path):  # a name that is too long is refused before the work, not after it
             os.lstat(target)
     except FileNotFoundError:
         return

@@ -1,4 +1,4 @@
-"""`memopt fit`: a chat in, the messages to send out, hard under the budget."""
+"""`memopt fit`: of a chat, the messages to send, never over the budget."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from typing import Annotated, Any
 
 import typer
 
-from memopt.errors import InvalidInstance
-from memopt.instance import Instance
-from memopt.session.errors import InfeasibleTurn
+from memopt import Window
 from memopt.text.fit import Fitted
 from memopt.text.fit import fit as fit_chat
 
 from . import files
-from .faults import report_infeasible, report_invalid
+from .faults import reporting
+from .options import AsJson, Tokenizer
 from .output import emit, json_bytes, say_text
-from .sessions import DEFAULT, AsJson, ConfigFile, EventId, Gain, SessionName, asked, tell
+from .sessions import DEFAULT, ConfigFile, EventId, Gain, SessionName, asked, tell
 from .tables import figures, table
-from .tokenizer import Tokenizer
 
 AUTO = "auto"
 _MOST_DIGITS = 18
-"""Of the tokens of a reserved part; no budget that is allowed has more."""
+"""Most digits of a reserved part; no valid budget has more."""
 
 
 def fit(
@@ -57,7 +55,7 @@ def fit(
         typer.Option(
             "--cache-price",
             metavar="NUMBER",
-            help="What a full budget behind the first change since the last turn costs more; 0 = nothing.",
+            help="Extra cost of a full budget kept behind the first change since the last turn; 0 = none.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -67,31 +65,25 @@ def fit(
     The messages go to standard output, the report to standard error. With `--db` it is a turn of a
     session: levels only fall, and the price follows the pressure.
     """
-    budget = {"window": window, "reserved": _reserved(reserve)}
+    reserved = _reserved(reserve)
     given = {"--id": event, "--config": config, "--gain": gain, "--cache-price": cache_price}
     given["--session"] = None if session == DEFAULT else session
     needless = [name for name, value in given.items() if value is not None]
     if db is None and needless:
         raise typer.BadParameter(f"{needless[0]} is of a session: give --db, too")
-    try:
-        Instance.model_validate({"budget": budget, "items": []})
-    except InvalidInstance as error:
-        report_invalid("--window and --reserve", error, as_json)
-    try:
+    with reporting("--window and --reserve", as_json):
+        budget = Window.read({"window": window, "reserved": reserved})
+    with reporting(file, as_json):
+        chat = files.read(file)
         if db is None:
-            fitted = fit_chat(files.read(file), budget, tokenizer)
+            fitted = fit_chat(chat, budget, tokenizer)
         else:
-            chat = files.read(file)
             fitted = tell(
                 db,
                 session,
                 lambda running: fit_chat(chat, budget, tokenizer, running, event_id=event),
                 asked(config, gain, None, cache_price),
             )
-    except InvalidInstance as error:
-        report_invalid(file, error, as_json)
-    except InfeasibleTurn as error:
-        report_infeasible(error.allocation, as_json)
     if as_json:
         emit(json_bytes(_document(fitted)))
         return
@@ -100,7 +92,7 @@ def fit(
 
 
 def _reserved(parts: str | None) -> dict[str, int]:
-    """Return the parts held back; `system=auto` is none: the system messages are counted with the rest."""
+    """Return the tokens held back by part; `system=auto` adds none: the chat's own are counted with it."""
     reserved: dict[str, int] = {}
     for part in filter(None, (parts or "").split(",")):
         name, _, tokens = (piece.strip() for piece in part.partition("="))

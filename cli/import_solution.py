@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memopt.errors import InvalidSolution, visible
+from memopt.errors import visible
 
 from . import files
 from .compiled import read_compiled
-from .faults import report_invalid
+from .exits import Exit
+from .faults import reporting
 from .output import emit, emit_text, json_bytes
-from .status import Exit
 
 if TYPE_CHECKING:
     from memopt.export.solution import Imported
@@ -48,10 +48,8 @@ def import_solution(
     if file == solution == files.STANDARD:
         raise typer.BadParameter("standard input is one file: name the other", param_hint="SOLUTION")
     compiled = read_compiled(file, as_json)
-    try:
+    with reporting(solution, as_json):
         imported = solutions.import_solution(compiled, files.read(solution))
-    except InvalidSolution as error:
-        report_invalid(solution, error, as_json)
     if as_json:
         emit(json_bytes(imported.to_dict()))
     else:

@@ -14,14 +14,14 @@ from . import files
 
 _LINES = (".jsonl", ".ndjson")
 VERDICT_SUFFIX = ".verdict.json"
-"""Ends the names of files that no folder offers as instances: they lie beside one."""
+"""Ending of the verdicts written beside instances: in a folder they are not taken for instances."""
 
 
 class Inputs:
     """The instances that paths name, in the order of the paths; they can be gone through more than once.
 
     A folder stands for all the ``.json``, ``.jsonl`` and ``.ndjson`` files in and below it, by name.
-    A file has one instance, or one a line when it is named so or when its first line is one already.
+    A file holds one instance; or one per line, if its name says so or its first line is a whole one.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -69,16 +69,16 @@ def _files(path: str) -> list[str]:
 
 
 def _refuse(error: OSError) -> NoReturn:
-    raise error  # what is in a folder that cannot be read is not verified
+    raise error  # a folder that cannot be read must not count as verified
 
 
 def _flows(file: str) -> bool:
-    """Whether a file in a folder is a pipe or a device, which nobody may ever write to."""
+    """Whether a file in a folder is a pipe or a device: reading one may never end."""
     return os.path.exists(file) and not os.path.isfile(file)
 
 
 def _filled(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not blank with their numbers, without their ends."""
+    """Yield number and text, without its line end, of every line that is not blank."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield number, line.rstrip(b"\r\n")

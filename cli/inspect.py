@@ -13,7 +13,7 @@ from .compiled import read_compiled
 from .output import emit, emit_text, json_bytes
 
 _MOST_LISTED = 10
-"""Dominated and repaired levels that are listed; ``--json`` has them all."""
+"""Entries of one kind that are listed at most; ``--json`` has them all."""
 
 
 def inspect(

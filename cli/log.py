@@ -18,9 +18,9 @@ from memopt.session.events import (
     TurnEvent,
 )
 
-from .options import Force
+from .options import AsJson, Force
 from .output import emit_text, json_bytes, writing_to
-from .sessions import DEFAULT, AsJson, Database, SessionName, opened
+from .sessions import DEFAULT, Database, SessionName, opened
 from .tables import table
 
 

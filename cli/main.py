@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from .status import INTERRUPTED, Exit
+from .exits import INTERRUPTED, Exit
 
 
 def run() -> None:
@@ -33,7 +33,7 @@ def run() -> None:
 
 
 def _end_at_once(*_: object) -> None:
-    """Say it and end: no file is open, and modules that are loading make other errors of an exception."""
+    """Say so and end: no file is open, and a module that is loading may turn an exception into another."""
     try:
         os.write(2, f"memopt: {INTERRUPTED}\n".encode())
     finally:

@@ -13,9 +13,9 @@ from memopt import __version__
 from memopt.errors import MemoptError
 from memopt.session.config import Config
 
+from .exits import Exit
 from .output import say
 from .sessions import ConfigFile, Gain, asked
-from .status import Exit
 
 ABOUT = (
     "memopt decides at which fidelity every memory or message stays in a context, exactly within a token "
@@ -62,9 +62,9 @@ def mcp(
 
 
 def _end_on_signals() -> None:
-    """End at once when told to: a thread waits in a read that nothing else interrupts.
+    """End at once on a signal: a thread waits in a read that nothing else interrupts.
 
-    A turn that was being taken is either recorded or not, as whenever a process is killed.
+    A turn under way is either recorded or not, as whenever a process is killed.
     """
     for name, status in _SIGNALS.items():
         number = getattr(signal, name, None)  # there is no SIGHUP on Windows

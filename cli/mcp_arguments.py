@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from memopt import Instance
+from memopt import Instance, Window
 from memopt.errors import Fault, InvalidInstance, as_read, reason
 from memopt.text.messages import read_messages
 from memopt.text.tokens import KNOWN
@@ -19,7 +19,7 @@ SessionName = Annotated[str, Field(min_length=1)]
 
 
 class Arguments(BaseModel):
-    """What every tool is asked: nothing but what it knows."""
+    """Base of the arguments of every tool; one that the tool does not know is a fault."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -98,8 +98,8 @@ def read(model: type[A], given: Mapping[str, Any]) -> A:
     Raises
     ------
     InvalidInstance
-        With every fault of the arguments: of a chat and its budget, and of an instance, too, unless a
-        session is to declare it by its own ladder.
+        With every fault of the arguments, of a chat and its budget, and of an instance unless a session
+        reads it by its own ladder.
     """
     faults: list[Fault] = []
     try:
@@ -120,8 +120,9 @@ def _checks(given: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
     if given.get("instance") is not None and given.get("session") is None:
         yield lambda: Instance.model_validate(given["instance"])
     if given.get("messages") is not None:
+        budget: Any = given.get("budget")
         yield lambda: read_messages(given["messages"])
-        yield lambda: Instance.model_validate({"budget": given.get("budget"), "items": []})
+        yield lambda: Window.read(budget)
 
 
 def _fault(error: Any) -> Fault:

@@ -9,7 +9,7 @@ from typing import Any
 
 from memopt import Allocation, Instance, solve
 from memopt.adapters.mcp import Answer, Tool
-from memopt.errors import Fault, InvalidInstance, MemoptError
+from memopt.errors import Fault, Faulty, InvalidInstance, MemoptError
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.explaining import explain_turn
 from memopt.text.fit import fit
@@ -19,8 +19,8 @@ from .mcp_arguments import Allocate, Arguments, Explain, RecordOutcome, Status, 
 from .mcp_sessions import Sessions
 from .outcome import outcome_result
 from .output import json_bytes
-from .session_status import status_of
 from .sessions import read_outcome, read_turn, turn_result
+from .status import status_of
 
 Result = dict[str, Any]
 
@@ -103,11 +103,11 @@ def _answer(
         return Answer(_text(act(sessions, read(model, given))))
     except InfeasibleTurn as error:
         return Answer(_text(error.allocation.to_dict()), failed=True)
-    except InvalidInstance as error:
+    except Faulty as error:
         return Answer(_text(invalid_result(error)), failed=True)
     except MemoptError as error:
-        faults = getattr(error, "faults", None) or [Fault(_code(error), str(error))]
-        return Answer(_text(invalid_result(InvalidInstance(faults))), failed=True)
+        fault = Fault(_code(error), str(error))
+        return Answer(_text(invalid_result(InvalidInstance([fault]))), failed=True)
 
 
 def _solved(instance: Any) -> Allocation:

@@ -8,6 +8,7 @@ from typing import Annotated, cast, get_args
 import typer
 
 from memopt.solvers import SOLVERS, Solver, get
+from memopt.text.tokens import KNOWN
 
 
 def _seconds(value: float | None) -> float | None:
@@ -28,7 +29,12 @@ TimeLimit = Annotated[
         help="Stop after this many seconds with the best allocation found and the proven gap.",
     ),
 ]
+Tokenizer = Annotated[
+    str,
+    typer.Option("--tokenizer", metavar="NAME", help=f"One of {', '.join(KNOWN)}; bytes bound them all."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite FILE of --out if it exists.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone.")]
 
 
 def make_solver(name: str, backend: str | None) -> Solver:

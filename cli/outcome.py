@@ -1,4 +1,4 @@
-"""`memopt outcome`: how episodes ended, one a line."""
+"""`memopt outcome`: how episodes ended, one per line."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Annotated, Any
 
 import typer
 
-from memopt.errors import Fault, MemoptError
+from memopt.errors import Fault, Faulty, MemoptError
 from memopt.session.errors import InvalidOutcome
 from memopt.session.events import OutcomeEvent
 from memopt.session.session import Outcome, Recorded, Session
 
 from . import files
+from .exits import Exit
+from .options import AsJson
 from .output import emit, emit_text, json_bytes, say
 from .sessions import (
     DEFAULT,
-    AsJson,
     ConfigFile,
     Database,
     SessionName,
@@ -28,7 +29,6 @@ from .sessions import (
     read_outcome,
     told_twice,
 )
-from .status import Exit
 
 MOST_BATCH = 1_000_000
 Line = tuple[int, Outcome | MemoptError]
@@ -46,7 +46,7 @@ def outcome(
     session: SessionName = DEFAULT,
     config: ConfigFile = None,
     batch: Annotated[
-        int, typer.Option("--batch", min=1, max=MOST_BATCH, metavar="N", help="Outcomes a transaction.")
+        int, typer.Option("--batch", min=1, max=MOST_BATCH, metavar="N", help="Outcomes per transaction.")
     ] = 1_000,
     as_json: AsJson = False,
 ) -> None:
@@ -81,7 +81,7 @@ def outcome_result(told: Recorded | MemoptError, event_id: str | None) -> dict[s
         status = "recorded" if told.new else "known"
         found = {"event": event.id, "status": status, "same": told.same, "turn": event.turn}
         return found | {"weights": event.weights, "unexposed": event.unexposed, "errors": []}
-    faults = getattr(told, "faults", None) or (Fault("not_an_outcome", str(told)),)
+    faults = told.faults if isinstance(told, Faulty) else (Fault("not_an_outcome", str(told)),)
     return {"event": event_id, "status": "invalid", "errors": [fault.to_dict() for fault in faults]}
 
 
@@ -97,7 +97,7 @@ def _read(lines: Iterable[bytes]) -> Iterator[Line]:
 
 
 def _identified(told: Outcome) -> Outcome:
-    """Refuse an outcome without an id: told again, it would count again."""
+    """Return an outcome that has an id; one without would count again when told again."""
     if told.id is None:
         message = "an outcome needs an id of its own, so that one told again is not counted again"
         raise InvalidOutcome([Fault("id_missing", message, field="id")])
@@ -105,7 +105,7 @@ def _identified(told: Outcome) -> Outcome:
 
 
 def _results(session: Session, lines: Iterator[Line], batch: int) -> Iterator[dict[str, Any]]:
-    """Record lines, some a transaction, and yield what became of each."""
+    """Record lines, ``batch`` per transaction, and yield what became of each."""
     while some := list(islice(lines, batch)):
         answers = iter(session.outcomes([told for _, told in some if isinstance(told, Outcome)]))
         for number, told in some:

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from memopt.errors import visible
 
 from . import files
-from .status import INTERRUPTED
+from .exits import INTERRUPTED
 
 
 def json_bytes(data: Any, indent: int | None = None) -> bytes:

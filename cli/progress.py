@@ -11,7 +11,7 @@ from . import files
 
 @contextmanager
 def progress(what: str, file: str, out: str) -> Iterator[Callable[[int], object]]:
-    """Show a bar of the bytes read when a person sees it and no results scroll through it."""
+    """Show a bar when a person sees it and no results scroll through it; told how many bytes are read."""
     if not _watched() or (out == files.STANDARD and sys.stdout is not None and sys.stdout.isatty()):
         yield lambda read: None
         return

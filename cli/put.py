@@ -12,10 +12,10 @@ from memopt.session.errors import InvalidPut
 from memopt.session.events import PutEvent
 
 from . import files
+from .options import AsJson
 from .output import emit, emit_text, json_bytes, say
 from .sessions import (
     DEFAULT,
-    AsJson,
     ConfigFile,
     Database,
     EventId,

@@ -11,8 +11,9 @@ from memopt.session.session import RefreshedItems, Session
 from memopt.text.compress import compressors
 from memopt.text.idf import StreamingIdf
 
+from .options import AsJson
 from .output import emit, emit_text, json_bytes, say
-from .sessions import DEFAULT, AsJson, Database, EventId, SessionName, head, opened, told_twice
+from .sessions import DEFAULT, Database, EventId, SessionName, head, opened, told_twice
 from .tables import table
 
 

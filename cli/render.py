@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -15,19 +15,19 @@ from memopt.columns import DELETE
 from memopt.errors import visible
 from memopt.explain import Explanation
 
-from .output import standard_output
+from .tables import printed
 
 MOST_ROWS = 200
-"""Items the table shows; ``--json`` has them all."""
+"""Items that the table shows at most; ``--json`` has them all."""
 MOST_NOTES = 10
-"""Notes of one kind that are shown."""
+"""Notes of one kind that are shown at most."""
 
 Row = tuple[str, str, int, float]
 """An item, its level, tokens and utility."""
 
 
 def rendered(instance: Instance, allocation: Allocation, explanation: Explanation | None) -> str:
-    """Return the whole answer as text fit for standard output (its width, its colours)."""
+    """Return the whole answer as text fit for standard output."""
     parts: list[RenderableType] = [choices(_rows(instance, allocation))]
     parts += ["", _totals(instance, allocation)]
     noted = lines(notes(allocation.to_dict()))
@@ -39,16 +39,8 @@ def rendered(instance: Instance, allocation: Allocation, explanation: Explanatio
     return printed(*parts)
 
 
-def printed(*parts: RenderableType) -> str:
-    """Return parts, one below the other, as text fit for standard output."""
-    console = Console(file=standard_output(), highlight=False)
-    with console.capture() as captured:
-        console.print(Group(*parts))
-    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
-
-
 def choices(rows: Sequence[Row]) -> Group:
-    """Return the table of items, each at its level; of very many the first."""
+    """Return the table of items, each at its level; of very many, the first ones."""
     table = Table()
     table.add_column("item", overflow="fold")
     table.add_column("level", overflow="fold")
@@ -117,7 +109,7 @@ def _spread(allocation: Allocation) -> str:
 
 
 def notes(result: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Yield what deserves a look in a result object, a list a kind."""
+    """Yield what deserves a look in a result object, one list per kind."""
     yield [f"warning, {warning['code']}: {warning['message']}" for warning in result["warnings"]]
     yield [
         f"repaired: {item!r} at {level} is worth {after:.6g}, not {before:.6g}, "
@@ -131,7 +123,7 @@ def notes(result: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def lines(kinds: Iterable[list[str]]) -> str:
-    """Return notes, a line each; of many of one kind the first."""
+    """Return notes, one per line; of many of one kind, the first ones."""
     shown: list[str] = []
     for kind in kinds:
         shown += kind[:MOST_NOTES]

@@ -11,9 +11,9 @@ from memopt.session import replay as replaying
 from memopt.session.errors import InvalidLog
 
 from . import files
+from .exits import Exit
+from .options import AsJson
 from .output import emit, emit_text, json_bytes
-from .sessions import AsJson
-from .status import Exit
 from .tables import figures
 
 

@@ -19,7 +19,7 @@ def schema() -> None:
 
 
 def problem_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a problem file, with one description a field and no noise."""
+    """Return the JSON Schema of a problem file, with one description per field and no noise."""
     generated = Instance.model_json_schema()
     definitions = generated.pop("$defs")
     cleaned = _model(generated)

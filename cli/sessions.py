@@ -36,7 +36,7 @@ def _alpha(value: float | None) -> float | None:
 
 @contextmanager
 def _as_usage() -> Iterator[None]:
-    """Let what is out of range name its option."""
+    """Turn a value out of range into a usage error, which names its option."""
     try:
         yield
     except ValueError as error:
@@ -69,7 +69,6 @@ EventId = Annotated[
     str | None,
     typer.Option("--id", metavar="ID", help="Id of the event: recording it twice changes nothing."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON alone.")]
 DEFAULT = "default"
 
 
@@ -80,7 +79,9 @@ def opened(db: str, name: str, create: bool) -> Iterator[Session]:
     Raises
     ------
     StoreFailed
-        When it does not exist and is not to be made.
+        When the session does not exist and is not to be made, or ``db`` names no file.
+    FileNotFoundError
+        When the database does not exist and is not to be made.
     """
     from memopt.session.store import Store  # SQLAlchemy is loaded where a database is asked for
 
@@ -136,7 +137,7 @@ def _shown(db: str) -> str:
 def asked(
     file: str | None, gain: float | None = None, alpha: float | None = None, cache_price: float | None = None
 ) -> dict[str, Any]:
-    """Return the keys of the configuration that the command line asks for: options before the file."""
+    """Return the keys of the configuration that the command line asks for; options override the file."""
     declared = {} if file is None else _declared(file)
     if not isinstance(declared, Mapping):
         raise InvalidConfig(f"a configuration is an object, read {as_read(declared)!r}")
@@ -145,7 +146,7 @@ def asked(
 
 
 def _declared(file: str) -> Any:
-    """Return what a configuration's file declares; what is wrong with it names it, not the input."""
+    """Return what a configuration's file declares; errors name that file, not the input."""
     try:
         declared = parse(files.read(file))
     except InvalidInstance as error:
@@ -157,7 +158,7 @@ def _declared(file: str) -> Any:
 
 
 def configure(session: Session, config: Mapping[str, Any]) -> None:
-    """Give a session the configuration asked for, if any is, together with its next event."""
+    """Give a session the configuration asked for, if any; it is recorded together with the next event."""
     if not config:
         return
     before = session.state.config.to_dict()
@@ -244,7 +245,7 @@ def turn_result(recorded: Recorded) -> dict[str, Any]:
 
 
 def head(recorded: Recorded) -> dict[str, Any]:
-    """Return how the result object of an event begins; ``same``: see `Recorded`."""
+    """Return the first keys of an event's result object; ``same``: see `Recorded`."""
     return {"event": recorded.event.id, "recorded": recorded.new, "same": recorded.same}
 
 

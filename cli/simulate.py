@@ -11,15 +11,14 @@ from memopt.session.errors import InfeasibleTurn, InvalidEvent
 from memopt.session.session import Session
 
 from . import files
+from .exits import Exit
 from .log import write_log
-from .options import Force
+from .options import AsJson, Force
 from .output import emit, emit_text, json_bytes, say, writing_to
 from .progress import progress
 from .refresh import refreshed
-from .session_status import status_lines, status_of
 from .sessions import (
     Alpha,
-    AsJson,
     ConfigFile,
     Gain,
     asked,
@@ -29,7 +28,7 @@ from .sessions import (
     read_outcome,
     read_turn,
 )
-from .status import Exit
+from .status import status_lines, status_of
 from .tables import figures
 
 KINDS = ("turn", "outcome", "refresh", "put")

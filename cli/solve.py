@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 import memopt
-from memopt import Allocation, Instance, InvalidInstance
+from memopt import Allocation, Instance
 from memopt.errors import UnknownItem
 from memopt.explain import Explanation
 from memopt.jsontext import parse
 
 from . import files
-from .faults import report_infeasible, report_invalid
+from .faults import report_infeasible, reporting
 from .options import SolverName, TimeLimit, make_solver
 from .output import emit, emit_text, json_bytes
 
@@ -42,13 +42,11 @@ def solve(
 ) -> None:
     """Solve one instance and print its allocation."""
     chosen = make_solver(solver, backend)
-    try:
+    with reporting(file, as_json):
         instance = Instance.model_validate(_overridden(parse(files.read(file)), price=price, budget=budget))
         if explain is not None and all(item.id != explain for item in instance.items):
             raise UnknownItem(explain)
         allocation = memopt.solve(instance, chosen, time_limit)
-    except InvalidInstance as error:
-        report_invalid(file, error, as_json)
     if allocation.status == "infeasible":
         report_infeasible(allocation, as_json)
     explanation = None if explain is None else allocation.explain(explain)

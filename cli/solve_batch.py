@@ -1,4 +1,4 @@
-"""`memopt solve-batch`: JSON Lines in, one result a line out."""
+"""`memopt solve-batch`: JSON Lines in, one result per line out."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from memopt.solvers import get
 
 from . import files
 from .batch import solve_lines
+from .exits import Exit
 from .options import Force, SolverName, TimeLimit
 from .output import writing_to
 from .progress import progress
-from .status import Exit
 
 
 def solve_batch(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="JSON Lines, one instance a line, or - for standard input.")
+        str,
+        typer.Argument(metavar="FILE", help="JSON Lines, one instance per line, or - for standard input."),
     ],
     solver: SolverName = "dp",
     time_limit: TimeLimit = None,
@@ -32,10 +33,10 @@ def solve_batch(
     ] = files.STANDARD,
     force: Force = False,
 ) -> None:
-    """Solve many instances, one a line, and print one result a line in the same order.
+    """Solve many instances, one per line, and print one result per line in the same order.
 
-    A line that declares no valid instance is a result of status `invalid` with its line number and
-    not the end; blank lines are skipped. Exit status: 0 all solved, 2 any line invalid, 3 any
+    A line that declares no valid instance gives a result of status `invalid` with its line number and
+    does not stop the others; blank lines are skipped. Exit status: 0 all solved, 2 any line invalid, 3 any
     infeasible and none invalid.
     """
     get(solver)  # an unknown solver is said before anything is read or written

@@ -1,26 +1,78 @@
-"""The exit statuses."""
+"""`memopt status`: where a session stands."""
 
 from __future__ import annotations
 
-from enum import IntEnum
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
-INTERRUPTED = "interrupted; no file was left half-written"
+from memopt.session.counters import LABELS
+from memopt.session.governance import STATES
+from memopt.session.session import Session
+
+from .options import AsJson
+from .output import emit, emit_text, json_bytes
+from .sessions import DEFAULT, Database, SessionName, opened
+from .tables import figures
 
 
-class Exit(IntEnum):
-    """What a command's exit status says."""
+def status(db: Database, session: SessionName = DEFAULT, as_json: AsJson = False) -> None:
+    """Print where a session stands: pressure, price, occupancy and its bounds, levels held, worth."""
+    with opened(db, session, create=False) as running:
+        found = {"session": session} | status_of(running)
+    if as_json:
+        emit(json_bytes(found))
+    else:
+        emit_text(figures(status_lines(found)))
 
-    SOLVED = 0
-    FAILED = 1
-    """A solver gave no usable answer."""
-    INVALID = 2
-    """The input, the usage, a file or the choice of solver is at fault."""
-    INFEASIBLE = 3
-    REFUTED = 4
-    """A solver's answer is wrong, or solvers disagree."""
-    INTERRUPTED = 130
-    """Ctrl-C, as shells count it."""
-    READER_GONE = 141
-    """Nobody reads standard output any more, as shells count it."""
-    TERMINATED = 143
-    """Asked to end by a signal, as shells count it."""
+
+def status_of(session: Session) -> dict[str, Any]:
+    """Return where a session stands, ready for JSON."""
+    state = session.state
+    classes = Counter(report.label for report in session.worth())
+    governed = Counter(state.governor.state(memory) for memory in state.known)
+    return {
+        "events": state.number,
+        "digest": state.digest,
+        **state.queue.report(),
+        "levels": state.ledger.levels(),
+        "originals": len(state.originals),
+        "memories": len(state.known),
+        "worth": {label: classes[label] for label in LABELS},
+        "governed": {name: governed[name] for name in STATES},
+        "episodes": state.worth.episodes,
+        "base_rate": state.worth.base_rate,
+        "config": state.config.to_dict(),
+    }
+
+
+def status_lines(found: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield the same for a person."""
+    if "session" in found:
+        yield "session", found["session"]
+    yield "events", f"{found['events']:,}"
+    yield "digest", found["digest"]
+    yield "turns", f"{found['turns']:,}"
+    yield "pressure Q", f"{found['pressure']:.6g} (largest {found['largest_pressure']:.6g})"
+    yield "next price", f"{found['price']:.6g} (of turn {found['turns'] + 1:,}, gain {found['gain']:g})"
+    yield (
+        "average occupancy",
+        (f"{found['average_occupancy']:.6g} (target {found['alpha']:g}, bound {found['average_bound']:.6g})"),
+    )
+    yield (
+        "regret certificate",
+        (
+            f"{found['certificate']:.6g} (known beforehand: {found['certificate_bound']:.6g}), "
+            f"slack {found['slack']:.3g}"
+        ),
+    )
+    yield "flags", _counts(found["flags"])
+    yield "levels held", _counts(found["levels"])
+    yield "originals", f"{found['originals']:,}"
+    yield "worth", _counts(found["worth"])
+    yield "governed", f"{_counts(found['governed'])} ({found['config']['governance']['mode']})"
+    yield "episodes", f"{found['episodes']:,}, base rate {found['base_rate']:.3g}"
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())

@@ -1,4 +1,4 @@
-"""`memopt turn`: the candidates of one turn in, the level each of them holds now out."""
+"""`memopt turn`: of the candidates of one turn, the level that each holds from now on."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from typing import Annotated
 
 import typer
 
-from memopt import InvalidInstance
 from memopt.columns import DELETE
 from memopt.errors import counted
 from memopt.jsontext import parse
-from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
 
-from .faults import report_infeasible, report_invalid
+from .faults import reporting
 from .files import read
+from .options import AsJson
 from .output import emit, emit_text, json_bytes, say
 from .sessions import (
     DEFAULT,
     Alpha,
-    AsJson,
     ConfigFile,
     Database,
     EventId,
@@ -32,7 +30,7 @@ from .sessions import (
     told_twice,
     turn_result,
 )
-from .tables import figures
+from .tables import figures, printed
 
 
 def turn(
@@ -48,15 +46,11 @@ def turn(
     as_json: AsJson = False,
 ) -> None:
     """Take a turn of a session: caps and worth, price, solve, audit, then queue, ledger and event."""
-    try:
+    with reporting(file, as_json):
         told = read_turn(parse(read(file)))
         if event is not None:
             told["event_id"] = event
         recorded = tell(db, session, lambda running: running.turn(**told), asked(config, gain, alpha))
-    except InvalidInstance as error:
-        report_invalid(file, error, as_json)
-    except InfeasibleTurn as error:
-        report_infeasible(error.allocation, as_json)
     if as_json:
         emit(json_bytes(turn_result(recorded)))
         return
@@ -68,7 +62,7 @@ def turn(
 
 def _rendered(event: TurnEvent) -> str:
     """Return a turn for a person."""
-    from .render import choices, lines, notes, printed  # tables are not loaded where nobody sees one
+    from .render import choices, lines, notes  # tables are not loaded where nobody sees one
 
     share = f" ({event.tokens / event.budget:.1%})" if event.budget else ""
     found: list[tuple[str, object]] = [

@@ -1,4 +1,4 @@
-"""Verdicts for a person: the answers to one instance side by side, the counts of many by family."""
+"""Verdicts for a person: the answers to one instance side by side, those to many counted by group."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import BinaryIO, NoReturn
 import typer
 
 import memopt
-from memopt import Instance, InvalidInstance
+from memopt import Instance
 from memopt.campaign import Given, Task, draw, verify_tasks
 from memopt.families import FAMILIES
 from memopt.jsontext import parse
@@ -22,11 +22,11 @@ from memopt.shortage import find_shortage
 from memopt.signals import held_back
 
 from . import files
-from .faults import report_invalid
+from .exits import Exit
+from .faults import reporting
 from .inputs import Inputs
 from .output import emit, emit_text, json_bytes, say
 from .progress import tally
-from .status import Exit
 from .verdicts import counted, side_by_side
 from .witness import write_witness
 
@@ -57,7 +57,7 @@ def resume(path: str, jobs: int, as_json: bool) -> None:
     Raises
     ------
     UnusableReport
-        When it is none, was made by other versions or sources, or its inputs have changed.
+        When it is no report, was made by other versions or sources, or its inputs have changed.
     """
     if path == files.STANDARD:
         raise typer.BadParameter("a report is a file: it is written anew", param_hint="--resume")
@@ -90,7 +90,7 @@ def _resume(path: str, jobs: int, as_json: bool) -> None:
 
 
 def _save(report: Report, file: BinaryIO, kept: ExitStack) -> None:
-    """Write a report whole and under its name, though a second Ctrl-C may follow the first one."""
+    """Write a report whole and under its name, even if a second Ctrl-C follows the first one."""
     with held_back():
         file.write(report.to_bytes())
         kept.close()
@@ -163,10 +163,8 @@ def _finish(report: Report, stopped: BaseException | None, out: str | None, as_j
 
 def _show(task: Given, asked: Asked, as_json: bool) -> NoReturn:
     """Verify one instance, print the answers side by side, and end."""
-    try:
+    with reporting(task.path, as_json):
         verdict = memopt.verify(Instance.model_validate(parse(task.text)), asked.against, asked.time_limit)
-    except InvalidInstance as error:
-        report_invalid(task.path, error, as_json)
     shortage = find_shortage(verdict.program) if verdict.kind == "infeasible" else None
     if as_json:
         emit(json_bytes(verdict.to_dict()))

@@ -12,7 +12,7 @@ from memopt.families import FAMILIES
 from memopt.solvers import SOLVERS
 from memopt.verify import SUBJECT
 
-from .options import TimeLimit
+from .options import Force, TimeLimit
 
 if TYPE_CHECKING:
     from memopt.report import Asked
@@ -57,9 +57,9 @@ def verify(
         int, typer.Option("--jobs", min=1, metavar="N", help="Processes to verify in, 61 at most.")
     ] = 1,
     out: Annotated[
-        str | None, typer.Option("--out", metavar="FILE", help="Write a report here, a row an instance.")
+        str | None, typer.Option("--out", metavar="FILE", help="Write a report here, a row per instance.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite FILE of --out if it exists.")] = False,
+    force: Force = False,
     resume: Annotated[
         str | None,
         typer.Option("--resume", metavar="REPORT", help="Go on where this report stopped, and update it."),
@@ -125,7 +125,7 @@ def _asked(
 
 
 def _names(given: Sequence[str], option: str) -> list[str]:
-    """Return the names of an option that stand between its commas."""
+    """Return the names in an option, which commas part."""
     names = [name.strip() for name in given[0].split(",")]
     if len(given) > 1 or len(set(names)) < len(names):
         raise typer.BadParameter("give it once, with each name once, by commas", param_hint=option)

@@ -9,11 +9,11 @@ from memopt import __version__
 from memopt.solvers import SOLVERS
 
 _PACKAGES = {"cpsat": ("ortools",), "milp": ("pulp", "highspy")}
-"""Packages behind a solver; the others are part of memopt."""
+"""Packages behind a solver; solvers not listed are part of memopt."""
 
 
 def version_lines() -> Iterator[str]:
-    """Yield one line a component, without importing any of them."""
+    """Yield one line per component, without importing any of them."""
     yield f"memopt {__version__}"
     for package in ("numpy", "numba"):
         yield f"{package} {_installed(package)}"

@@ -1,4 +1,4 @@
-"""A disagreement as files: the instance, shrunk, and who answered what to it."""
+"""A disagreement as files: the shrunk instance, and what every solver answered to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .inputs import VERDICT_SUFFIX
 from .output import json_bytes
 
 _LONGEST = 10.0
-"""Seconds a solver has for each of the smaller instances that are tried."""
+"""Seconds that a solver has, at most, for each smaller instance that is tried."""
 
 
 def write_witness(
@@ -40,7 +40,7 @@ def write_witness(
     verdict = verify(instance, against, time_limit)
     if verdict.refuted:
         wrong, limit = set(verdict.refuted), min(time_limit or _LONGEST, _LONGEST)
-        with suppress(ValueError):  # it takes longer than that to show
+        with suppress(ValueError):  # within that limit it does not show
             instance = shrink(
                 instance, lambda smaller: bool(wrong & {*verify(smaller, against, limit).refuted})
             )

@@ -9,12 +9,13 @@ from memopt.session.session import Session
 from memopt.session.state import State
 from memopt.session.worth import MemoryWorth
 
+from .options import AsJson
 from .output import emit, emit_text, json_bytes
-from .sessions import DEFAULT, AsJson, Database, SessionName, opened
+from .sessions import DEFAULT, Database, SessionName, opened
 from .tables import table
 
 _HEADINGS = ("memory", "class", "won", "lost", "ratio", "interval", "lift")
-"""As many as stand side by side on 80 columns; what few memories have is told below."""
+"""As many as fit side by side into 80 characters; what concerns few memories is told below the table."""
 
 
 def worth(db: Database, session: SessionName = DEFAULT, as_json: AsJson = False) -> None:
@@ -58,7 +59,7 @@ def _judged(state: State, report: MemoryWorth, verdicts: dict[str, tuple[str, st
 
 
 def _notes(found: dict[str, Any]) -> Iterator[list[str]]:
-    """Yield what a row has no room for, a list a kind."""
+    """Yield what a row has no room for, one list per kind."""
     memories = found["memories"]
     would = "would be " if found["mode"] == "observe" else ""
     yield [

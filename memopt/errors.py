@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, ClassVar
 
 _LONGEST_READ = 200
 
@@ -124,30 +124,43 @@ def _restored(kind: type[MemoptError], args: tuple[Any, ...]) -> MemoptError:
     return kind.__new__(kind, *args)
 
 
-class InvalidInstance(MemoptError):
-    """The input declares no valid instance; ``faults`` holds every fault found.
+class Faulty(MemoptError):
+    """An input has faults.
+
+    Attributes
+    ----------
+    what
+        What was read, in a word or two.
+    lacking
+        What it does not do because of its faults.
+    faults
+        Every fault found.
+    warnings
+        What else looks like a mistake.
+    """
+
+    what: ClassVar[str]
+    lacking: ClassVar[str]
+
+    def __init__(self, faults: Sequence[Fault], warnings: Sequence[Fault] = ()) -> None:
+        self.faults, self.warnings = tuple(faults), tuple(warnings)
+        lines = [f"{counted(len(self.faults), 'fault')} in the {self.what}"]
+        super().__init__("\n".join([*lines, *(f"  {fault.code}: {fault.message}" for fault in self.faults)]))
+
+
+class InvalidInstance(Faulty):
+    """The input declares no valid instance.
 
     It is no ``ValueError``, so that pydantic lets it pass unwrapped from ``model_validate``.
     """
 
-    def __init__(self, faults: Sequence[Fault], warnings: Sequence[Fault] = ()) -> None:
-        self.faults = tuple(faults)
-        self.warnings = tuple(warnings)
-        super().__init__(_report("instance", self.faults))
+    what, lacking = "instance", "declares no valid instance"
 
 
-class InvalidSolution(MemoptError):
-    """A solution file of another solver gives no selection; ``faults`` holds every fault found."""
+class InvalidSolution(Faulty):
+    """A solution file of another solver gives no selection."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        self.faults = tuple(faults)
-        self.warnings: tuple[Fault, ...] = ()
-        super().__init__(_report("solution file", self.faults))
-
-
-def _report(where: str, faults: Sequence[Fault]) -> str:
-    lines = [f"{counted(len(faults), 'fault')} in the {where}"]
-    return "\n".join([*lines, *(f"  {fault.code}: {fault.message}" for fault in faults)])
+    what, lacking = "solution file", "gives no selection"
 
 
 class UnknownSolver(MemoptError):

@@ -18,6 +18,8 @@ from memopt.solvers import get
 
 __all__ = ["Alternative", "Change", "Explanation", "explain"]
 
+_UNCHANGED = "unchanged", "it is in the leading part that stays as it was sent"
+"""The one reason why a candidate within the budget is missing: `prompt_cache` has fixed the item."""
 MOST_CHANGES_TOLD = 4
 """A sentence names at most this many other items; ``changes`` has them all."""
 
@@ -81,7 +83,9 @@ class _Explainer:
         poorest = program.deleted if columns.poorest is None else int(columns.poorest[row])
         richest = 0 if columns.richest is None else int(columns.richest[row])
         if level == program.deleted:
-            return self._refused(level, "pinned", "it is pinned")
+            if poorest < program.deleted:
+                return self._refused(level, "pinned", "it is pinned")
+            return self._refused(level, *_UNCHANGED)
         tokens = int(columns.tokens[row, level])
         if tokens < 0:
             return self._refused(level, "absent", "the item has no such level")
@@ -97,6 +101,8 @@ class _Explainer:
             because = f"{program.ladder[better]} is worth no less and has no more tokens"
             return self._refused(level, "dominated", because)
         over = tokens - program.budget
+        if over <= 0:
+            return self._refused(level, *_UNCHANGED)
         because = f"its {counted(tokens, 'token')} alone are {over:,} over the budget of {program.budget:,}"
         return self._refused(level, "over_budget", because, over)
 

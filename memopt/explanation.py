@@ -50,7 +50,8 @@ class Alternative:
     reason
         Why the level cannot be held; None when it can. One of ``absent``, ``richer_than_current``,
         ``pinned``, ``below_min_level``, ``dominated``, ``over_budget`` (its tokens alone),
-        ``no_room`` (together with what must stay), ``links``.
+        ``no_room`` (together with what must stay), ``links``, ``unchanged`` (it is in the leading part
+        that stays as it was sent, for the cache price).
     value, tokens
         Optimum with this level forced: exact decimal string in utility, and tokens.
     lost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -114,6 +114,22 @@ class Window(BaseModel):
     def budget(self) -> int:
         """Tokens left for memories; negative when the parts exceed the window."""
         return self.window - sum(self.reserved.values())
+
+    @classmethod
+    def read(cls, budget: Budget) -> Window:
+        """Return a budget as a window, however it is given.
+
+        Raises
+        ------
+        InvalidInstance
+            With every fault of it.
+        """
+        read = Instance.model_validate({"budget": budget, "items": []}).budget
+        return read if isinstance(read, Window) else cls(window=read)
+
+
+Budget = int | Window | Mapping[str, Any]
+"""A hard capacity in tokens, or a window with its reserved parts."""
 
 
 class Instance(BaseModel):

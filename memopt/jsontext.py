@@ -1,9 +1,10 @@
-"""JSON text in, with every way it can be broken turned into a named fault."""
+"""JSON text: read, with every way it can be broken turned into a named fault, and written row by row."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,21 @@ def parse(text: str | bytes | bytearray) -> Any:
     except ValueError:
         return _read_slowly(data)
     return document if _keys_read(document) == _keys_written(data) else _read_slowly(data)
+
+
+def in_lines(head: Mapping[str, Any], name: str, rows: Iterable[Any]) -> bytes:
+    """Return a document as JSON: its head, then under ``name`` a list with one row per line.
+
+    Parameters
+    ----------
+    head
+        Not empty; all but the rows.
+    name, rows
+        The last key and the list it has. No number here or in the head may be NaN or infinite.
+    """
+    text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+    return f'{text},\n "{name}": [\n{lines}\n]}}\n'.encode("utf-8", "backslashreplace")
 
 
 def repeated_key(document: Any) -> str | None:

@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 
 from memopt.checked import Status
 from memopt.errors import MemoptError
+from memopt.jsontext import in_lines
 from memopt.provenance import MadeBy, Part
 from memopt.verdict import Kind, lacking
 
@@ -143,10 +144,8 @@ class Report(Part):
         return report
 
     def to_bytes(self) -> bytes:
-        """Return the report as JSON, a row a line."""
-        head = json.dumps(self.summary(), indent=1, ensure_ascii=False).removesuffix("\n}")
-        rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self._rows())
-        return f'{head},\n "rows": [\n{rows}\n]}}\n'.encode("utf-8", "backslashreplace")
+        """Return the report as JSON, one row per line."""
+        return in_lines(self.summary(), "rows", self._rows())
 
     def counts(self) -> dict[str, Counter[Outcome]]:
         """Return how many instances of each group had each outcome, groups in order of appearance."""

@@ -18,9 +18,9 @@ from llama_index.core.utils import get_tokenizer
 
 from memopt.adapters.llamaindex_messages import chat_dict, with_text
 from memopt.adapters.objects import kept, named
-from memopt.instance import Window
+from memopt.instance import Budget, Window
 from memopt.text.content import COSTS
-from memopt.text.fit import Budget, Report, fit
+from memopt.text.fit import Report, fit
 from memopt.text.ladders import Ladders, default_ladders
 from memopt.text.tokens import TokenCounter, counter
 from memopt.text.utility import Utility

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from memopt.instance import Instance, Window
+from memopt.instance import Budget, Window
 from memopt.session.session import Session
 from memopt.text.content import COSTS
-from memopt.text.fit import Budget, Fitted, fit
+from memopt.text.fit import Fitted, fit
 from memopt.text.ladders import Ladders, default_ladders
 from memopt.text.render import count_whole
 from memopt.text.tokens import TokenCounter, counter
@@ -34,7 +34,7 @@ class FitsRequests(Generic[Run]):
     Raises
     ------
     InvalidInstance
-        By a wrong budget.
+        When the budget is wrong.
     """
 
     def __init__(
@@ -49,8 +49,7 @@ class FitsRequests(Generic[Run]):
         on_fit: Callable[[Fitted], None] | None = None,
     ) -> None:
         super().__init__()
-        asked = Instance.model_validate({"budget": budget, "items": []}).budget
-        self._window = Window(window=asked) if isinstance(asked, int) else asked
+        self._window = Window.read(budget)
         self._counter = counter(tokenizer)
         self._session, self._utility, self._on_fit = session, utility, on_fit
         self._ladders, self._costs = ladders, costs

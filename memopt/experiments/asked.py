@@ -8,7 +8,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import ValidationError
 
-from memopt.errors import MemoptError
+from memopt.errors import MemoptError, reason
 from memopt.experiments.experiment import Parameters
 
 MOST_SEEDS = 100_000
@@ -37,7 +37,7 @@ def read_seeds(text: str | None, usual: Sequence[int]) -> tuple[int, ...]:
     Raises
     ------
     InvalidRequest
-        When it names none, one twice, or what is no seed.
+        When the text names no seed, a seed twice, or something that is no seed.
     """
     if text is None:
         return tuple(usual)
@@ -63,12 +63,12 @@ def read_seeds(text: str | None, usual: Sequence[int]) -> tuple[int, ...]:
 def read_settings(texts: Sequence[str], kind: type[Parameters]) -> Parameters:
     """Return parameters from settings ``key=value``; what they leave out has its default.
 
-    Numbers of a tuple stand between commas; ``none`` is no value, where a parameter may have none.
+    Numbers of a tuple stand between commas; ``none`` means no value, for a parameter that may have none.
 
     Raises
     ------
     InvalidRequest
-        With every fault: keys that are unknown or set twice, values that do not fit.
+        When a key is unknown or set twice, or a value does not fit; every such fault is named.
     """
     known, reasons = kind.model_fields, []
     given: dict[str, Any] = {}
@@ -112,6 +112,5 @@ def _sentences(error: ValidationError) -> Iterator[str]:
     for fault in error.errors(include_url=False):
         key, *places = fault["loc"] or ("",)
         where = f"{key}, number {int(places[0]) + 1}" if places and isinstance(places[0], int) else key
-        reason = fault["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
-        reason = reason.split(", unable to parse")[0]
-        yield f"--set {where} {reason}, read {fault['input']!r}" if key else f"--set: {reason}"
+        wrong = reason(fault).replace("Input should be", "must be", 1).split(", unable to parse")[0]
+        yield f"--set {where} {wrong}, read {fault['input']!r}" if key else f"--set: {wrong}"

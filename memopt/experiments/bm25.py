@@ -1,4 +1,4 @@
-"""BM25 (Robertson and Zaragoza 2009): retrieval by words alone, where no embedding is to be had."""
+"""BM25 (Robertson and Zaragoza 2009): retrieval by words alone, where no embedding is available."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from memopt.session.counters import Floats
 from memopt.text.idf import StreamingIdf
 from memopt.text.words import terms
 
 K1, B = 1.2, 0.75
-"""Usual values: how fast a repeated word saturates, and how much a long text is held against it."""
+"""Usual values: how soon repeats of a word cease to count, and how strongly long texts are discounted."""
 
 
-def bm25(queries: Sequence[str], texts: Sequence[str]) -> NDArray[np.float64]:
+def bm25(queries: Sequence[str], texts: Sequence[str]) -> Floats:
     """Return the scores of texts for queries, >= 0, shape ``[queries, texts]``.
 
     Function words are left out (see `memopt.text.words.terms`); a query that shares no word with a text

@@ -14,6 +14,8 @@ from memopt.experiments.ranks import spearman
 from memopt.experiments.success import SuccessParameters
 from memopt.session.counters import (
     LABELS,
+    Floats,
+    Ints,
     WorthRule,
     classify,
     interval,
@@ -22,10 +24,6 @@ from memopt.session.counters import (
     record,
     retrieval_weights,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 
 SILENT, UNIFORM, SCORE, ORACLE, SHUFFLED = ARMS = (
     "no feedback",
@@ -42,7 +40,7 @@ COUNTS = (
     "interval: called off the base rate",
     "interval: right side of the base rate",
 )
-"""Memories by what the two rules say of them under uniform weights, and how many of those rightly."""
+"""Numbers of memories: what the two rules call them under uniform weights, and how often rightly."""
 RANGE = "range of true p+"
 _POINTS = 100
 _DRAWS = 20_000
@@ -50,16 +48,17 @@ _AT_A_TIME = 2**20
 
 
 class CalibrationParameters(SuccessParameters):
-    """Of the world, and of the rule whose labels are judged.
+    """Parameters of the world, and of the rule whose labels are judged.
 
     Attributes
     ----------
     memories, retrieved, episodes
-        Memories, how many an episode retrieves (uniformly, without replacement), episodes.
+        Number of memories; how many an episode retrieves (uniformly, without replacement); number of
+        episodes.
     checkpoints
         Episodes at which figures are taken; those after the last episode are left out.
     score_spread
-        Retrieval scores are uniform in 1 -+ this: 0 weighs uniformly, 1 as widely as U(0, 1) scores do.
+        Retrieval scores are uniform in 1 ± this: 0 weighs uniformly, 1 as widely as U(0, 1) scores do.
     high, low, confidence
         Thresholds of the labels; confidence of the interval.
     """
@@ -97,12 +96,12 @@ class CalibrationParameters(SuccessParameters):
 
 
 def named(what: str, at: int) -> str:
-    """Return the name of a figure after so many episodes."""
+    """Return the name of a figure that is taken after ``at`` episodes."""
     return f"{what}, {at:,}"
 
 
 def run_seed(parameters: CalibrationParameters, seed: int) -> Run:
-    """Return what one seed gives."""
+    """Return the run of a seed."""
     random = np.random.default_rng(seed)
     utility = random.random(parameters.memories)
     retrieved = draw(random, parameters.episodes, parameters.memories, parameters.retrieved)
@@ -154,7 +153,12 @@ def draw(random: np.random.Generator, episodes: int, memories: int, retrieved: i
 
 
 def credit(
-    table: Floats, retrieved: Ints, success: Truths, shuffled: Truths, scores: Floats, utility: Floats
+    table: Floats,
+    retrieved: Ints,
+    success: NDArray[np.bool_],
+    shuffled: NDArray[np.bool_],
+    scores: Floats,
+    utility: Floats,
 ) -> None:
     """Credit some episodes to all arms at once: they are worlds of one table."""
     equal = retrieval_weights(np.ones(retrieved.shape))
@@ -178,9 +182,9 @@ def credit(
 def true_worth(parameters: CalibrationParameters, random: np.random.Generator, utility: Floats) -> Floats:
     """Return p+ of every memory: its chance of success over the sets that can be retrieved with it.
 
-    Exact for the model ``mean``. For the sigmoid an average over random sets, the same for all memories,
-    its linear part taken exactly (a control variate): off by some 1e-5. A memory that is not in a set takes
-    the place of a random member.
+    Exact for the model ``mean``. For the sigmoid it is an average over random sets, the same for all
+    memories, with the linear part computed exactly (a control variate); the error is about 1e-5. A memory
+    that is not in a set takes the place of a random member.
     """
     memories, size = parameters.memories, parameters.retrieved
     sets = draw(random, _DRAWS, memories, size)

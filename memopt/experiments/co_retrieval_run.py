@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from memopt.experiments.experiment import Parameters, Run
+from memopt.experiments.experiment import Parameters, Run, Share
 from memopt.session.counters import (
     RETRIEVALS,
     Floats,
@@ -21,28 +21,26 @@ from memopt.session.counters import (
     record,
 )
 
-Bools = NDArray[np.bool_]
-
 ANCHOR, HITCHHIKER = 0, 1
 """Rows of the pair."""
 SILENT = "report silent from a broken share of"
 _STEPS = 40
 _AT_A_TIME = 2**20
 
-Share = Annotated[float, Field(ge=0, le=1)]
-
 
 class CoRetrievalParameters(Parameters):
-    """Of the world, and of the rule that reports pairs.
+    """Parameters of the world, and of the rule that reports pairs.
 
     Attributes
     ----------
     memories, episodes
-        Memories, the pair among them; episodes, all of which retrieve the pair or one of it.
+        Number of memories, the pair included; number of episodes, each of which retrieves one of the
+        pair or both.
     sizes
         k: memories an episode retrieves.
     anchor, hitchhiker
-        Utilities of the pair; the others' are U(0, 1). Success has the chance of the mean retrieved.
+        Utilities of the pair; the others' are U(0, 1). The chance of success is the mean utility of
+        what is retrieved.
     broken
         Shares of broken episodes that the table shows; the curves go from 0 to 1 in steps of .025.
     overlap, confidence
@@ -81,17 +79,17 @@ def named(what: str, k: int, share: float) -> str:
 
 
 def scaled(k: int) -> str:
-    """Return the name of the gap times k, with every episode broken; the difference of utilities."""
+    """Return the name of k times the gap when every episode is broken: the difference of utilities."""
     return f"k times gap, k {k}, all broken"
 
 
 def reported_at(share: float) -> str:
-    """Return the name of whether a session would report the pair at a broken share."""
+    """Return the name of the share of seeds whose session would report the pair at a broken share."""
     return f"share of seeds that report the pair, {100 * share:g} % broken"
 
 
 def apart_from(k: int) -> str:
-    """Return the name of the broken share from which on the intervals of the pair part."""
+    """Return the name of the broken share from which on the intervals of the pair do not overlap."""
     return f"intervals apart from a broken share of, k {k}"
 
 
@@ -130,7 +128,7 @@ def simulate(
     k: int,
     utility: Floats,
     luck: Floats,
-    coin: Bools,
+    coin: NDArray[np.bool_],
 ) -> tuple[Floats, Floats]:
     """Return the counters of the pair, ``[shares, 2, 4]``, and episodes with both, ``[shares]``.
 
@@ -139,7 +137,8 @@ def simulate(
     parameters, random, k, utility
         The world.
     luck, coin
-        An episode is broken where luck < broken share; then the anchor stays where the coin says so.
+        An episode is broken where luck < broken share; then the anchor stays where coin is true, and the
+        hitchhiker where it is false.
     """
     shares = np.array(parameters.shares)
     table, together = new_table(2 * len(shares)), np.zeros(len(shares))
@@ -163,16 +162,16 @@ def simulate(
     return table.reshape(len(shares), 2, -1), together
 
 
-def is_reported(rule: WorthRule, table: Floats, together: Floats) -> Bools:
+def is_reported(rule: WorthRule, table: Floats, together: Floats) -> NDArray[np.bool_]:
     """Return whether a session would report the pair as confounded (`Worth.confounded`), ``[shares]``."""
     times = table[..., RETRIEVALS]
     shared = overlap(together, times[:, ANCHOR], times[:, HITCHHIKER])
-    reported: Bools = (together >= rule.least_evidence) & (shared >= rule.overlap)
+    reported: NDArray[np.bool_] = (together >= rule.least_evidence) & (shared >= rule.overlap)
     return reported
 
 
-def _from(shares: Sequence[float], holds: Bools) -> float | None:
-    """Return the least share from which on something holds; None where it does not at the end."""
+def _from(shares: Sequence[float], holds: NDArray[np.bool_]) -> float | None:
+    """Return the least share from which on something holds; None if it does not hold at the last."""
     fails = np.flatnonzero(~holds)
     first = int(fails[-1]) + 1 if len(fails) else 0
     return shares[first] if first < len(shares) else None

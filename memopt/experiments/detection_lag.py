@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from memopt.session.counters import Floats, Ints
 
 
 def crossing(worth: Floats, shift: int, low: float) -> int | None:
@@ -23,7 +21,7 @@ def measured_lag(worth: Floats, shift: int, low: float, retrievals: Ints) -> flo
     Parameters
     ----------
     worth, retrievals
-        Of the memory, after each episode; the retrievals so far.
+        Worth of the memory after each episode, and how often it was retrieved by then.
     """
     crossed = crossing(worth, shift, low)
     return None if crossed is None else float(retrievals[crossed] - retrievals[shift - 1])

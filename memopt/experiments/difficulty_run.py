@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, model_validator
 
-from memopt.experiments.experiment import Parameters, Run
+from memopt.experiments.experiment import Parameters, Run, Share
 from memopt.experiments.off_policy import doubly_robust, ips, snips
 from memopt.experiments.ranks import spearman
 from memopt.session.counters import RETRIEVALS, Floats, Ints, lift, new_table, ratio, record
@@ -21,27 +21,25 @@ ALL, HARD_ALONE, LIFT, IPS, SNIPS, ROBUST = ESTIMATES = (
     "SNIPS",
     "doubly robust",
 )
-"""Worth as published, of one cluster, as lift over the base rate of each cluster; then off-policy."""
+"""Worth as published, worth in one cluster, lift over the base rate of each; then off-policy estimates."""
 EASY, HARD = 0, 1
 """Clusters."""
 _POINTS = 50
 
-Share = Annotated[float, Field(ge=0, le=1)]
-
 
 class DifficultyParameters(Parameters):
-    """Of the world and of the log.
+    """Parameters of the world and of the log.
 
     Attributes
     ----------
     generalists, specialists, specialist_utility
-        Memories of either kind. A generalist's utility is U(0, 1).
+        Number of memories of either kind, and the utility of a specialist. A generalist's is U(0, 1).
     retrieved, episodes, hard_share
-        Memories an episode retrieves, episodes, and the chance that one is hard.
+        How many memories an episode retrieves, number of episodes, and the chance that one is hard.
     easy_base, hard_base, slope
         The chance of success is ``base + slope * (mean utility retrieved - .5)``.
     explorations
-        One log for each, of the same tasks; 0 is the published design.
+        Chances to explore, with one log for each, all of the same tasks; 0 is the published design.
     """
 
     generalists: Annotated[int, Field(ge=2, le=500)] = 70
@@ -88,7 +86,7 @@ def names(exploration: float) -> list[str]:
 
 
 def flips(exploration: float) -> str:
-    """Return the name of whether rho is below 0 over all tasks and above 0 over hard ones alone."""
+    """Return the name of the share of seeds with rho < 0 over all tasks and > 0 over hard ones alone."""
     return f"share of seeds whose sign flips, exploration {exploration:g}"
 
 
@@ -135,7 +133,7 @@ def retrieve(
 ) -> tuple[Ints, Ints]:
     """Draw whether tasks are hard, ``[episodes]``, and what each log retrieves, ``[logs, episodes, k]``.
 
-    The logs share all draws: they differ by the places handed to specialists alone.
+    The logs share all draws: they differ only in the places handed to specialists.
     """
     many, k = parameters.generalists, parameters.retrieved
     hard = (random.random(episodes) < parameters.hard_share).astype(np.int64)

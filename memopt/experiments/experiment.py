@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from memopt.experiments.papers import Paper
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 Advance = Callable[[float], object]
 """Told the share of the whole run that is done, 0 to 1."""
+Share = Annotated[float, Field(ge=0, le=1)]
+"""A parameter that is a share or a probability."""
 
 
 class Parameters(BaseModel):
@@ -69,7 +72,7 @@ class Figure:
     expected
         What theory demands whatever the parameters, to be met exactly; None where it demands nothing.
     unit
-        What is counted; empty where the name says it already. None = a rate, no count.
+        What is counted; empty where the name says it already. None = a rate, not a count.
     """
 
     name: str
@@ -115,53 +118,78 @@ class Claims:
     shows_not: tuple[str, ...]
 
 
-P = TypeVar("P", bound=Parameters, contravariant=True)
+P = TypeVar("P", bound=Parameters)
 
 
-class Experiment(Protocol[P]):
+class Experiment(ABC, Generic[P]):
     """An experiment; the registry holds one object of each.
 
     Attributes
     ----------
+    name, title
+        What the command line calls it, and what it is about.
     paper, number
         The paper it is from, and which of the paper's experiments it is; None = none of them.
+    parameters
+        The kind of its parameters.
+    seeds
+        Those run by default, rising.
+    claims
+        What its figures do and do not show.
     """
 
     name: str
     title: str
     paper: Paper
     number: int | None
-    parameters: type[Parameters]
+    parameters: type[P]
     seeds: tuple[int, ...]
     claims: Claims
 
+    @abstractmethod
     def run(self, parameters: P, seeds: Sequence[int], advance: Advance) -> list[Run]:
         """Return a run for each seed, in order."""
-        ...
 
     def inputs(self, parameters: P) -> Mapping[str, str]:
-        """Return the SHA-256 of everything read besides the package's sources, by name."""
-        ...
+        """Return the SHA-256 of every file read besides the package's sources, by name."""
+        return {}
 
+    @abstractmethod
     def figures(self, parameters: P, runs: Sequence[Run]) -> list[Figure]:
         """Return the rows of the table."""
-        ...
 
+    @abstractmethod
     def plot(self, parameters: P, runs: Sequence[Run], drawing: Drawing) -> None:
         """Draw the curves with their error bands; titles, labels, units and a legend included."""
-        ...
+
+
+class SeedBySeed(Experiment[P]):
+    """An experiment that runs one seed after the other."""
+
+    @abstractmethod
+    def run_seed(self, parameters: P, seed: int) -> Run:
+        """Return the run of one seed."""
+
+    def run(self, parameters: P, seeds: Sequence[int], advance: Advance) -> list[Run]:
+        """Return a run for each seed, in order."""
+        runs = []
+        for done, seed in enumerate(seeds, 1):
+            runs.append(self.run_seed(parameters, seed))
+            advance(done / len(seeds))
+        return runs
 
 
 def over_seeds(
+    runs: Sequence[Run],
     name: str,
-    values: Sequence[float | None],
     published: float | None = None,
     band: float | None = None,
     *,
     expected: float | None = None,
     unit: str | None = None,
 ) -> Figure:
-    """Return the figure of a value over the seeds that have it."""
+    """Return the figure of one of the values of some runs, over the seeds that have it; see `Figure`."""
+    values = [run.values[name] for run in runs]
     found = [value for value in values if value is not None]
     spread = stdev(found) if len(found) > 1 else None
     return Figure(name, fmean(found) if found else None, spread, published, band, expected, unit)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from memopt.experiments.experiment import Advance, Run
+from memopt.experiments.experiment import Advance, Run, Share
 from memopt.experiments.ranks import spearman
 from memopt.experiments.success import SuccessParameters
 from memopt.session.counters import LABELS, Floats, WorthRule, classify, new_table, ratio, record
@@ -18,19 +18,17 @@ _POINTS = 40
 _AT_A_TIME = 200
 """Episodes drawn at a time; their number changes no figure."""
 
-Share = Annotated[float, Field(ge=0, le=1)]
-
 
 class FeedbackParameters(SuccessParameters):
-    """Of the world and of retrieval.
+    """Parameters of the world and of retrieval.
 
-    The success model is the one of the two of worth-calibration whose rho without bias lies nearer to the
-    published range; it was chosen after seeing that range.
+    Of the two success models of worth-calibration the default is the one whose rho without bias lies nearer
+    to the published range; it was chosen after seeing that range.
 
     Attributes
     ----------
     memories, retrieved, episodes
-        Memories, how many of them an episode retrieves, episodes.
+        Number of memories, how many of them an episode retrieves, and number of episodes.
     betas
         Strengths of the bias; 0 is uniform retrieval.
     epsilons
@@ -61,7 +59,7 @@ class FeedbackParameters(SuccessParameters):
 
     @property
     def arms(self) -> list[tuple[float, float]]:
-        """Every beta with every epsilon; without bias all episodes are uniform and epsilon is idle."""
+        """Every beta with every epsilon; without bias all episodes are uniform and epsilon has no effect."""
         return [
             (beta, epsilon)
             for beta in self.betas
@@ -75,7 +73,7 @@ def named(what: str, beta: float, epsilon: float) -> str:
 
 
 def collapse(epsilon: float) -> str:
-    """Return the name of the least beta whose rho is that much below the rho of the least beta of all."""
+    """Return the name of the least beta whose rho is `_LOST` or more below that of the least beta of all."""
     return f"least beta that loses {_LOST:g} of rho, epsilon {epsilon:g}"
 
 

@@ -1,8 +1,8 @@
 """The parts of MemPrice, each held against an independent reference. No agent, no model.
 
-MemPrice (Zong et al., 2026) chooses one level a memory under a hard budget, priced by a queue. Its own code,
-budgets and gain c are not published, so nothing here reproduces its tables, nor is it one of its experiments;
-what can be checked is that the mechanism does what the theory says.
+MemPrice (Zong et al., 2026) chooses one level per memory under a hard budget, priced by a queue. Its own
+code, budgets and gain c are not published, so nothing here reproduces its tables, nor is this one of its
+experiments; what can be checked is that the mechanism does what the theory says.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from memopt.compile import compile
-from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
+from memopt.experiments.experiment import Advance, Claims, Experiment, Figure, Parameters, Run, over_seeds
 from memopt.experiments.memprice_problems import (
     FAULTS,
     accepted_faults,
@@ -26,7 +25,7 @@ from memopt.experiments.memprice_problems import (
 )
 from memopt.experiments.memprice_theory import BROKEN, CURVES, SEEN, Judged, judge
 from memopt.experiments.memprice_trace import record, stream
-from memopt.experiments.papers import MEMPRICE, Paper
+from memopt.experiments.papers import MEMPRICE
 from memopt.experiments.plotting import band, finish
 from memopt.families import FAMILIES
 from memopt.instance import Instance
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
 _POINTS = 200
 _WORTH_A_PROCESS = 2_000
-"""Turns in a trace from which on it pays to start processes."""
+"""Least number of turns in a trace for which it pays to start processes."""
 
 
 class MemPriceParameters(Parameters):
@@ -48,11 +47,11 @@ class MemPriceParameters(Parameters):
     Attributes
     ----------
     problems, most_items
-        Random problems that are enumerated, and the most items of one.
+        Number of random problems that are enumerated, and the most items in one.
     rounds
-        Sessions in which a huge price meets fresh items.
+        Number of sessions in which a huge price meets fresh items.
     turns, budget, alpha, gains
-        Of the traces: turns, tokens, target occupancy, and c, one trace each.
+        Of the traces: turns, tokens per turn, target occupancy, and the gains c, with a trace for each.
     arrivals, life
         Memories that come in a turn, and turns for which each is offered.
     refresh_every
@@ -106,17 +105,16 @@ The others are shown and not judged."""
 _COUNTS = {*NONE_EXPECTED, GREEDY_WORSE, *SEEN} - {NO_COUNTER_EXAMPLE}
 
 
-@dataclass(frozen=True)
-class MemPrice:
+class MemPrice(Experiment[MemPriceParameters]):
     """Small problems, faulty input and a huge price; then long traces through real sessions."""
 
-    name: str = "memprice"
-    title: str = "MemPrice: component diagnostic"
-    paper: Paper = MEMPRICE
-    number: int | None = None
-    parameters: type[Parameters] = MemPriceParameters
-    seeds: tuple[int, ...] = (42, 43, 44)
-    claims: Claims = CLAIMS
+    name = "memprice"
+    title = "MemPrice: component diagnostic"
+    paper = MEMPRICE
+    number = None
+    parameters = MemPriceParameters
+    seeds = (42, 43, 44)
+    claims = CLAIMS
 
     def run(self, parameters: MemPriceParameters, seeds: Sequence[int], advance: Advance) -> list[Run]:
         """Return a run for each seed, in order.
@@ -124,7 +122,7 @@ class MemPrice:
         Raises
         ------
         SolverMissing
-            When turns are to be solved by CP-SAT and OR-Tools is not installed; said before anything runs.
+            When turns are to be solved by CP-SAT and OR-Tools is not installed; raised before anything runs.
         """
         if parameters.check_every:
             get("cpsat").solve(compile(Instance(budget=0, items=())).program)
@@ -140,18 +138,13 @@ class MemPrice:
             advance(done / steps)
         return runs
 
-    def inputs(self, parameters: MemPriceParameters) -> Mapping[str, str]:
-        """Return nothing: no file is read."""
-        return {}
-
     def figures(self, parameters: MemPriceParameters, runs: Sequence[Run]) -> list[Figure]:
         """Return what must be 0 (judged), then what was measured (not judged)."""
         rows = []
         for name in runs[0].values:
             expected = 0.0 if name in NONE_EXPECTED else None
             unit = "" if name in _COUNTS else None
-            values = [run.values[name] for run in runs]
-            rows.append(over_seeds(name, values, expected=expected, unit=unit))
+            rows.append(over_seeds(runs, name, expected=expected, unit=unit))
         return rows
 
     def plot(self, parameters: MemPriceParameters, runs: Sequence[Run], drawing: Drawing) -> None:

@@ -37,7 +37,8 @@ class Reference:
     infeasible
         Problems without any selection, by the enumeration.
     losses
-        Share of the optimum that greedy loses, of the problems where it is strictly worse; largest first.
+        For each problem on which greedy is strictly worse, the share of the optimum that it loses; largest
+        first.
     counter_examples
         The worst of them, each with its instance, so that ``memopt solve`` can be asked.
     """
@@ -69,7 +70,7 @@ def against_exhaustive(seed: int, problems: int, most_items: int) -> Reference:
 
 
 def _problems(seed: int, problems: int, most_items: int) -> Iterator[Instance]:
-    """Yield problems of all families in turn, of few items, at prices from none to forbidding."""
+    """Yield problems of all families in turn, with few items, at prices from zero to prohibitive."""
     rng = np.random.default_rng([seed, 1])
     for number in range(problems):
         items = int(rng.integers(1, most_items + 1))
@@ -85,7 +86,7 @@ def _answer(allocation: Allocation) -> tuple[str, int | None, int | None]:
 
 
 def _declared_tokens(instance: Instance, allocation: Allocation) -> int:
-    """Return the tokens of the choices by the declaration; no program is read."""
+    """Return the tokens of the choices as declared; the compiled program is not read."""
     chosen = 0
     for item in instance.items:
         option = item.levels.get(allocation.choices.get(item.id, ""))
@@ -102,7 +103,7 @@ def _counter_example(instance: Instance, greedy: Allocation, best: Allocation) -
 
 
 def accepted_faults(seed: int) -> list[str]:
-    """Return the faulty turns that a session accepts, misnames, or lets change its state; none expected.
+    """Return the faulty turns that a session accepts or misnames, or that change its state; none is expected.
 
     Each fault is put into a turn of otherwise valid random items, at a random item and level.
     """

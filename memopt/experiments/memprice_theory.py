@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memopt.experiments.memprice_trace import Stream, Trace
-
-Floats = NDArray[np.float64]
+from memopt.session.counters import Floats
 
 BROKEN = (
     "turns over the budget",
@@ -23,7 +21,7 @@ BROKEN = (
 )
 """What must not happen in a trace."""
 SEEN = ("turns solved by CP-SAT as well", "levels regained after a refresh")
-"""What should happen, or the above would be empty words."""
+"""What should happen now and then, or the counts above would show nothing."""
 CURVES = ("pressure", "average", "regret", "certificate")
 """Curves of `Judged` worth drawing."""
 
@@ -36,7 +34,8 @@ class Judged:
     ----------
     pressure, average, regret, certificate, certificate_bound
         After each turn: Q; mean occupancy; regret against the best that keeps <= alpha * B in each
-        turn on the same candidates; its certificate, slack included; what that cannot exceed.
+        turn on the same candidates; the certificate of that regret, slack included; and the bound that
+        the certificate cannot exceed.
     broken, seen
         Counts by the names in `BROKEN` and `SEEN`.
     """
@@ -99,10 +98,10 @@ def judge(made: Stream, trace: Trace, budget: int, alpha: float, gain: float) ->
 
 
 def frontier(made: Stream, held: list[list[int]], budget: int) -> Floats:
-    """Return the largest utility of exactly so many tokens, of every turn at once.
+    """Return the largest utility at each exact number of tokens, for every turn at once.
 
-    A dynamic program in floats over the levels that nothing forbids, shape ``[turns, budget + 1]``; -inf
-    where no selection has that many tokens.
+    By a dynamic program in floats over the levels that nothing forbids; shape ``[turns, budget + 1]``,
+    -inf where no selection has that many tokens.
     """
     turns, width = len(held), made.arrivals * made.life
     value = np.full((turns, budget + 1), -np.inf)

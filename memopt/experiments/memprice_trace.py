@@ -1,4 +1,4 @@
-"""A long trace through a real session: memories come, are downgraded, refreshed and gone."""
+"""A long trace through a real session: memories come, are downgraded and refreshed, and go."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memopt.allocation import decimal_text
 from memopt.checked import ask
@@ -14,13 +13,11 @@ from memopt.columns import DEFAULT_LADDER, DELETE
 from memopt.compile import compile
 from memopt.program import Program
 from memopt.session.config import Config
+from memopt.session.counters import Floats, Ints
 from memopt.session.events import TurnEvent
 from memopt.session.pressure import PressureQueue
 from memopt.session.session import Session
 from memopt.session.turn import declare
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _RANK = {level: rank for rank, level in enumerate((*DEFAULT_LADDER, DELETE))}
 _WORTH = np.array([1.0, 0.7, 0.4, 0.15])
@@ -29,13 +26,13 @@ _SIZE = np.array([1.0, 0.4, 0.17, 0.07])
 
 @dataclass(frozen=True)
 class Stream:
-    """Memories that come and go: the last `arrivals` times `life` of them are offered in a turn.
+    """Memories that come and go: a turn offers the last `arrivals` times `life` of them.
 
     Attributes
     ----------
     tokens, utility
-        Shape ``[memories, levels]``; both fall with the level. What utility is typical rises and falls
-        over a thousand turns by half.
+        Shape ``[memories, levels]``; both fall with the level. The typical utility rises and falls by
+        half, over a thousand turns.
     arrivals, life
         Memories that come in a turn, and turns for which each is offered.
     """
@@ -71,7 +68,7 @@ def stream(seed: int, turns: int, arrivals: int, life: int) -> Stream:
 
 @dataclass
 class Trace:
-    """What a session did; one entry a turn.
+    """What a session did; one entry per turn.
 
     Attributes
     ----------
@@ -84,7 +81,7 @@ class Trace:
     moved
         Refreshes after which queue or clock were not what they had been.
     raised
-        Choices richer than what bound them.
+        Choices richer than the level that bound them.
     regained
         Choices richer than the level before, which a refresh had opened.
     asked, disagreed
@@ -109,10 +106,12 @@ def record(
 
     Parameters
     ----------
+    made, config, turns, budget
+        The stream, the session's configuration, how many turns, and the tokens of each.
     refresh_every
-        A refresh of everything offered follows each turn of these; 0 = none.
+        Turns from one refresh of everything offered to the next; 0 = no refresh.
     check_every
-        Each turn of these is solved by CP-SAT as well; 0 = none.
+        Turns from one that CP-SAT solves as well to the next; 0 = none.
     """
     session, trace = Session(config), Trace()
     for turn in range(turns):

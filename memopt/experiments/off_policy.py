@@ -2,13 +2,13 @@
 
 An episode retrieved a memory with a known probability, its propensity, which may depend on the task.
 Worth asks how often the episodes succeed that did retrieve it; the estimates here ask how often
-episodes would succeed if *every* episode retrieved it: tasks that asked for it seldom count for more
+episodes would succeed if *every* episode retrieved it: tasks that seldom retrieve it count for more
 (Horvitz and Thompson 1952; Swaminathan and Joachims 2015; Dudik, Langford and Li 2011).
 
 They read the counters of `memopt.session.counters`, recorded with weights ``1 / propensity``: the
 self-normalised estimate *is* Memory Worth under those weights. Tasks come in strata (clusters); a table
 of a log has shape ``[..., strata, memories, 4]``. A memory that was never retrieved in a stratum adds
-nothing there, and where that is because its propensity is 0, no estimate mends it.
+nothing there, and where that is because its propensity is 0, no estimate makes up for it.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def doubly_robust(table: Floats, episodes: ArrayLike, model: ArrayLike) -> Float
     table, episodes
         As for `ips`.
     model
-        q: rate of success foretold for each stratum, whichever memory is retrieved; ``[..., strata]``.
+        q: rate of success predicted for each stratum, whichever memory is retrieved; ``[..., strata]``.
     """
-    count, foretold = np.asarray(episodes, dtype=np.float64), np.asarray(model, dtype=np.float64)
-    surprise = table[..., PLUS] - foretold[..., None] * weight_of(table)
-    total = ((count * foretold)[..., None] + surprise).sum(axis=-2)
+    count, predicted = np.asarray(episodes, dtype=np.float64), np.asarray(model, dtype=np.float64)
+    surprise = table[..., PLUS] - predicted[..., None] * weight_of(table)
+    total = ((count * predicted)[..., None] + surprise).sum(axis=-2)
     estimate: Floats = total / count.sum(axis=-1)[..., None]
     return estimate

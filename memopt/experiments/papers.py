@@ -12,11 +12,11 @@ class Paper:
     Attributes
     ----------
     name
-        As it is called here.
+        What it is called here.
     reference
         Author, title, place.
     known_from
-        Where what is said of it is from, in a sentence: neither paper's full text was accessible.
+        The source of what is said about it, in a sentence: neither paper's full text was accessible.
     """
 
     name: str

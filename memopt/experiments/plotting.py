@@ -1,4 +1,4 @@
-"""Curves with error bands over seeds. matplotlib is needed here alone, and no display ever."""
+"""Curves with error bands over seeds. Only drawing needs matplotlib, and nothing needs a display."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def band(
     Parameters
     ----------
     axes
-        Where.
+        Where to draw.
     x
         Shape ``[points]``.
     curves
-        A curve a seed, shape ``[seeds, points]``; NaN where a seed has no value.
+        One curve per seed, shape ``[seeds, points]``; NaN where a seed has no value.
     label
         For the legend.
     color
-        matplotlib's next one if not given.
+        Of the line; matplotlib's next one if not given.
     style
-        Of the line, as matplotlib names it: tells curves apart that coincide.
+        Of the line, as matplotlib names it; it tells apart curves that coincide.
     """
     place, given = np.asarray(x, dtype=np.float64), np.asarray(curves, dtype=np.float64)
     there = np.isfinite(given)

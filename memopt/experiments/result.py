@@ -1,8 +1,7 @@
-"""The result of an experiment as a document: the same seeds give the same bytes, so it holds no clock."""
+"""The result of an experiment as a document: the same seeds give the same bytes, so it holds no time."""
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 import memopt
 from memopt.experiments.experiment import Experiment, Figure, Parameters, Run
+from memopt.jsontext import in_lines
 from memopt.provenance import sources_digest
 
 _DIGITS = 6
@@ -22,7 +22,7 @@ _DIGITS = 6
 def result(experiment: Experiment[Any], parameters: Parameters, runs: Sequence[Run]) -> dict[str, Any]:
     """Return everything that is known of some runs, ready for JSON.
 
-    What is not finite is null there, for JSON has no NaN. Where a parameter was changed no published figure
+    What is not finite is null there, for JSON has no NaN. Where a parameter was changed, no published figure
     is judged, for it belongs to another setup; what theory demands is judged in every setup.
     """
     figures = experiment.figures(parameters, runs)
@@ -67,16 +67,14 @@ def source(experiment: Experiment[Any]) -> dict[str, Any]:
 
 
 def differences(experiment: Experiment[Any], parameters: Parameters, seeds: Sequence[int]) -> list[str]:
-    """Return the parameters in which a run is not that of the defaults, and ``seeds`` if they are others."""
+    """Return the names of parameters that are not at their defaults, and ``seeds`` if others were run."""
     return [*parameters.changed, *(["seeds"] if sorted(seeds) != sorted(experiment.seeds) else [])]
 
 
 def to_bytes(document: Mapping[str, Any]) -> bytes:
-    """Return a result as JSON text, a run a line."""
+    """Return a result as JSON text, one run per line."""
     head = {name: part for name, part in document.items() if name != "runs"}
-    text = json.dumps(head, indent=1, ensure_ascii=False, allow_nan=False).removesuffix("\n}")
-    runs = ",\n".join(json.dumps(run, ensure_ascii=False, allow_nan=False) for run in document["runs"])
-    return f'{text},\n "runs": [\n{runs}\n]}}\n'.encode("utf-8", "backslashreplace")
+    return in_lines(head, "runs", document["runs"])
 
 
 def plain(value: Any) -> Any:

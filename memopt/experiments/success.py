@@ -12,7 +12,7 @@ from memopt.session.counters import Floats
 
 
 class SuccessParameters(Parameters):
-    """Of the success model.
+    """Parameters of the success model.
 
     Attributes
     ----------

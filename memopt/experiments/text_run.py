@@ -1,4 +1,4 @@
-"""The runs of the text experiment: one world a seed and shift, counted with and without decay."""
+"""The runs of the text experiment: one world per seed and shift, counted with and without decay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from memopt.experiments.detection_lag import crossing, measured_lag, plain_law
-from memopt.experiments.experiment import Advance, Parameters, Run
+from memopt.experiments.experiment import Advance, Parameters, Run, Share
 from memopt.experiments.text_world import (
     KINDS,
     MEMORIES,
@@ -24,10 +24,7 @@ from memopt.experiments.text_world import (
     Retrieval,
 )
 from memopt.session import counters
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Share = Annotated[float, Field(ge=0, le=1)]
+from memopt.session.counters import Floats, Ints
 
 _POINTS = 200
 PLAIN, DECAYED = "no decay", "half-life"
@@ -35,23 +32,23 @@ WHO = ("stale", "specialist", "others")
 
 
 class TextParameters(Parameters):
-    """The world and how it is counted.
+    """Parameters of the world, and of how it is counted.
 
     Attributes
     ----------
     retrieval
         ``minilm``, ``bm25``, or ``auto``: MiniLM where it is installed, BM25 elsewhere.
     top, least_similarity
-        Most memories a query retrieves, and the least cosine similarity of one.
+        The most memories that a query retrieves, and the least cosine similarity of each.
     episodes
         Queries asked.
     shifts
-        Episodes after which the stale memory is wrong. The first makes the curves; all of them make
-        the law of detection lag.
+        Episodes after which the stale memory is wrong, each in a world of its own. The curves are of the
+        first; the detection lag is measured at all of them.
     p_before, p_after
-        Success where the stale memory is what is asked for, before and after the shift.
+        Chance of success where the stale memory is asked for, before and after the shift.
     p_ok, p_miss
-        Success elsewhere, with the keyword among the memories retrieved and without.
+        Chance of success elsewhere, with the keyword among the memories retrieved and without it.
     stale_share, specialist_share, unknown_share
         Shares of the queries about the stale memory, about the specialist, and about what no memory
         knows; the rest is spread evenly over the other memories.
@@ -84,7 +81,7 @@ class TextParameters(Parameters):
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """Success before and after the shift, and the threshold: what the laws of lag ask for."""
+        """Chances of success before and after the shift, and the threshold: what the laws of lag ask for."""
         return self.p_before, self.p_after, self.low
 
 

@@ -1,4 +1,4 @@
-"""The world of the text experiment: twenty memories of an agent, what it is asked, and who is retrieved."""
+"""The world of the text experiment: twenty memories of an agent, what it is asked, and what is retrieved."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from memopt.experiments import minilm
 from memopt.experiments.bm25 import bm25
+from memopt.session.counters import Ints
 from memopt.text.words import terms
 
 STALE, SPECIALIST = 0, 1
-"""Positions of two memories: the one that the shift makes wrong, and the one that is seldom asked."""
+"""Positions of two memories: the one that the shift makes wrong, and the one that is seldom asked for."""
 MEMORIES = (
     "New releases are deployed over SSH to the host Orion.",
     "Expired TLS certificates are renewed with the tool Lego, never by hand.",
@@ -128,7 +129,7 @@ class Retrieval:
     """
 
     by: str
-    top: NDArray[np.int64]
+    top: Ints
     helped: NDArray[np.bool_]
     note: str = ""
 
@@ -141,9 +142,9 @@ def retrieve(asked: str, k: int, least: float) -> Retrieval:
     asked
         ``minilm``, ``bm25``, or ``auto``: MiniLM where it is installed and BM25 elsewhere.
     k
-        Most memories a query.
+        The most memories that a query retrieves.
     least
-        Least cosine similarity of what is retrieved. By BM25 it is enough to share a word.
+        Least cosine similarity of what is retrieved. For BM25 one word in common is enough.
 
     Raises
     ------
@@ -165,7 +166,7 @@ def retrieve(asked: str, k: int, least: float) -> Retrieval:
 
 
 def available(asked: str) -> tuple[str, str]:
-    """Return how to retrieve, and why that is not by MiniLM; see `retrieve`."""
+    """Return ``minilm`` or ``bm25``, and why it is not MiniLM (empty where it is); see `retrieve`."""
     if asked == "bm25":
         return "bm25", "BM25 was asked for"
     try:
@@ -177,7 +178,7 @@ def available(asked: str) -> tuple[str, str]:
     return "minilm", ""
 
 
-def _helped(top: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _helped(top: Ints) -> NDArray[np.bool_]:
     words: Sequence[frozenset[str]] = [frozenset(terms(memory)) for memory in MEMORIES]
     return np.array(
         [

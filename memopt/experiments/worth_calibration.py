@@ -2,13 +2,12 @@
 
 Simsek, "When to Forget" (arXiv 2604.12007), publishes the correlation with the true utilities at three
 checkpoints. How success depends on the memories retrieved is not published. The default here was chosen
-after seeing the published figures: it is consistent with them and never reproduces the setup.
+after seeing the published figures: it is consistent with them, but no reproduction of the setup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +24,8 @@ from memopt.experiments.calibration_run import (
     named,
     run_seed,
 )
-from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
-from memopt.experiments.papers import MEMORY_WORTH, Paper
+from memopt.experiments.experiment import Claims, Figure, Run, SeedBySeed, over_seeds
+from memopt.experiments.papers import MEMORY_WORTH
 from memopt.experiments.plotting import band, finish
 
 if TYPE_CHECKING:
@@ -57,46 +56,33 @@ CLAIMS = Claims(
 )
 
 
-@dataclass(frozen=True)
-class WorthCalibration:
-    """No feedback, uniform, score-proportional and oracle weights over one stream of episodes a seed."""
+class WorthCalibration(SeedBySeed[CalibrationParameters]):
+    """No feedback, uniform, score-proportional and oracle weights over one stream of episodes per seed."""
 
-    name: str = "worth-calibration"
-    title: str = "Memory Worth against true utility under uniform retrieval"
-    paper: Paper = MEMORY_WORTH
-    number: int | None = 1
-    parameters: type[Parameters] = CalibrationParameters
-    seeds: tuple[int, ...] = tuple(range(20))
-    claims: Claims = CLAIMS
+    name = "worth-calibration"
+    title = "Memory Worth against true utility under uniform retrieval"
+    paper = MEMORY_WORTH
+    number = 1
+    parameters = CalibrationParameters
+    seeds = tuple(range(20))
+    claims = CLAIMS
 
-    def run(self, parameters: CalibrationParameters, seeds: Sequence[int], advance: Advance) -> list[Run]:
-        """Return a run for each seed, in order."""
-        runs = []
-        for index, seed in enumerate(seeds, 1):
-            runs.append(run_seed(parameters, seed))
-            advance(index / len(seeds))
-        return runs
-
-    def inputs(self, parameters: CalibrationParameters) -> Mapping[str, str]:
-        """Return nothing: no file is read."""
-        return {}
+    def run_seed(self, parameters: CalibrationParameters, seed: int) -> Run:
+        """Return the run of one seed."""
+        return run_seed(parameters, seed)
 
     def figures(self, parameters: CalibrationParameters, runs: Sequence[Run]) -> list[Figure]:
         """Return the correlations, then what the labels are worth."""
-
-        def row(
-            name: str, published: float | None = None, band: float | None = None, unit: str | None = None
-        ) -> Figure:
-            return over_seeds(name, [run.values[name] for run in runs], published, band, unit=unit)
-
         rows = []
         for arm in ARMS:
             for at in parameters.stops:
                 published = PUBLISHED.get(arm, {}).get(at)
                 exact = 0.0 if arm == SILENT else _BAND
-                rows.append(row(named(f"rho, {arm}", at), published, None if published is None else exact))
-        rows += [row(named(count, at), unit="memories") for at in parameters.stops for count in COUNTS]
-        return [*rows, row(RANGE)]
+                near = None if published is None else exact
+                rows.append(over_seeds(runs, named(f"rho, {arm}", at), published, near))
+        for at in parameters.stops:
+            rows += [over_seeds(runs, named(count, at), unit="memories") for count in COUNTS]
+        return [*rows, over_seeds(runs, RANGE)]
 
     def plot(self, parameters: CalibrationParameters, runs: Sequence[Run], drawing: Drawing) -> None:
         """Draw rho over episodes, and Memory Worth against true p+."""

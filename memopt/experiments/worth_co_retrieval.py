@@ -1,8 +1,8 @@
 """Experiment 4: two memories that are always retrieved together cannot be told apart.
 
 An anchor of utility .90 and a hitchhiker of .05 come up in every episode, beside other memories drawn
-uniformly. In a broken episode, one of the two, either as likely, is left out and another memory takes its
-place. Unbroken episodes give both the same counters, so with a share b broken the expected gap is
+uniformly. In a broken episode one of the two, each with the same chance, is left out and another memory
+takes its place. Unbroken episodes give both the same counters, so with a share b broken the expected gap is
 ``b / (2 - b)`` times the difference of utilities, divided by k: one memory of k moves the mean by 1 / k.
 
 Simsek, "When to Forget" (arXiv 2604.12007), publishes about .49 for both, and separation from 30 % on; k,
@@ -11,8 +11,7 @@ the others' utilities and what counts as separation are not published.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +25,8 @@ from memopt.experiments.co_retrieval_run import (
     run_seed,
     scaled,
 )
-from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
-from memopt.experiments.papers import MEMORY_WORTH, Paper
+from memopt.experiments.experiment import Claims, Figure, Run, SeedBySeed, over_seeds
+from memopt.experiments.papers import MEMORY_WORTH
 from memopt.experiments.plotting import band, finish
 
 if TYPE_CHECKING:
@@ -54,45 +53,32 @@ CLAIMS = Claims(
 )
 
 
-@dataclass(frozen=True)
-class WorthCoRetrieval:
+class WorthCoRetrieval(SeedBySeed[CoRetrievalParameters]):
     """One table for each k and seed; a world of it for each broken share, all from the same draws."""
 
-    name: str = "worth-co-retrieval"
-    title: str = "Memory Worth of two memories retrieved together"
-    paper: Paper = MEMORY_WORTH
-    number: int | None = 4
-    parameters: type[Parameters] = CoRetrievalParameters
-    seeds: tuple[int, ...] = tuple(range(20))
-    claims: Claims = CLAIMS
+    name = "worth-co-retrieval"
+    title = "Memory Worth of two memories retrieved together"
+    paper = MEMORY_WORTH
+    number = 4
+    parameters = CoRetrievalParameters
+    seeds = tuple(range(20))
+    claims = CLAIMS
 
-    def run(self, parameters: CoRetrievalParameters, seeds: Sequence[int], advance: Advance) -> list[Run]:
-        """Return a run for each seed, in order."""
-        runs = []
-        for index, seed in enumerate(seeds, 1):
-            runs.append(run_seed(parameters, seed))
-            advance(index / len(seeds))
-        return runs
-
-    def inputs(self, parameters: CoRetrievalParameters) -> Mapping[str, str]:
-        """Return nothing: no file is read."""
-        return {}
+    def run_seed(self, parameters: CoRetrievalParameters, seed: int) -> Run:
+        """Return the run of one seed."""
+        return run_seed(parameters, seed)
 
     def figures(self, parameters: CoRetrievalParameters, runs: Sequence[Run]) -> list[Figure]:
         """Return both worths when never apart, the gaps, the law of k, and where report and overlap end."""
-
-        def row(name: str, published: float | None = None, near: float | None = None) -> Figure:
-            return over_seeds(name, [run.values[name] for run in runs], published, near)
-
         rows = []
         for k in parameters.sizes:
             for name in ("worth of anchor", "worth of hitchhiker") if 0 in parameters.broken else ():
-                rows.append(row(named(name, k, 0), PUBLISHED_WORTH, _BAND))
-        rows += [row(named("gap", k, share)) for k in parameters.sizes for share in parameters.broken]
-        rows += [row(scaled(k)) for k in parameters.sizes]
-        rows += [row(reported_at(share)) for share in parameters.broken]
-        rows.append(row(SILENT))
-        return rows + [row(apart_from(k), PUBLISHED_SEPARATION) for k in parameters.sizes]
+                rows.append(over_seeds(runs, named(name, k, 0), PUBLISHED_WORTH, _BAND))
+        measured = [named("gap", k, share) for k in parameters.sizes for share in parameters.broken]
+        measured += [scaled(k) for k in parameters.sizes]
+        measured += [reported_at(share) for share in parameters.broken]
+        rows += [over_seeds(runs, name) for name in (*measured, SILENT)]
+        return rows + [over_seeds(runs, apart_from(k), PUBLISHED_SEPARATION) for k in parameters.sizes]
 
     def plot(self, parameters: CoRetrievalParameters, runs: Sequence[Run], drawing: Drawing) -> None:
         """Draw the gap over the broken share, and where the report ends and the intervals part."""

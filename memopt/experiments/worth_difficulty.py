@@ -1,20 +1,19 @@
 """Experiment 2: memories that are asked for by hard tasks look bad, and what mends that.
 
-Specialists are better than most generalists, but hard tasks alone retrieve them. Over all tasks Memory
+Specialists are better than most generalists, but only hard tasks retrieve them. Over all tasks Memory
 Worth then orders the memories the wrong way round; over hard tasks alone the sign is right (Simsek,
 "When to Forget", arXiv 2604.12007). Base rates and slope are not published; these are consistent with
 the published correlations, chosen after seeing them.
 
-The log, by which worth is conditioned or weighed anew: an easy task retrieves k of the G generalists, a
-hard one k of all G + S memories, each set as likely as any other. With exploration x an easy task
-hands, with probability x, the place of one of its k, drawn at random, to a specialist drawn at random.
+In the log from which worth is estimated, an easy task retrieves k of the G generalists and a hard one k of
+all G + S memories, each set as likely as any other. With exploration x an easy task replaces, with
+probability x, one of its k memories, drawn at random, by a specialist drawn at random.
 So the propensities are known: k / (G + S) in hard tasks; (k - x) / G and x / S in easy ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,15 +29,15 @@ from memopt.experiments.difficulty_run import (
     names,
     run_seed,
 )
-from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
-from memopt.experiments.papers import MEMORY_WORTH, Paper
+from memopt.experiments.experiment import Claims, Figure, Run, SeedBySeed, over_seeds
+from memopt.experiments.papers import MEMORY_WORTH
 from memopt.experiments.plotting import band, finish
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 PUBLISHED = {ALL: (-0.33, 0.05), HARD_ALONE: (0.14, 0.07)}
-"""Spearman's rho with utility, and how far off is met: two standard errors of a difference of two means
+"""Spearman's rho with utility, and how far off is still met: two standard errors of a difference of two means
 of 20 seeds, whose standard deviations are about .07 and .11."""
 CLAIMS = Claims(
     component_only=True,
@@ -61,29 +60,20 @@ CLAIMS = Claims(
 )
 
 
-@dataclass(frozen=True)
-class WorthDifficulty:
+class WorthDifficulty(SeedBySeed[DifficultyParameters]):
     """Generalists and specialists, easy and hard tasks; six estimates over each log."""
 
-    name: str = "worth-difficulty"
-    title: str = "Memory Worth when hard tasks ask for the better memories"
-    paper: Paper = MEMORY_WORTH
-    number: int | None = 2
-    parameters: type[Parameters] = DifficultyParameters
-    seeds: tuple[int, ...] = tuple(range(20))
-    claims: Claims = CLAIMS
+    name = "worth-difficulty"
+    title = "Memory Worth when hard tasks ask for the better memories"
+    paper = MEMORY_WORTH
+    number = 2
+    parameters = DifficultyParameters
+    seeds = tuple(range(20))
+    claims = CLAIMS
 
-    def run(self, parameters: DifficultyParameters, seeds: Sequence[int], advance: Advance) -> list[Run]:
-        """Return a run for each seed, in order."""
-        runs = []
-        for index, seed in enumerate(seeds, 1):
-            runs.append(run_seed(parameters, seed))
-            advance(index / len(seeds))
-        return runs
-
-    def inputs(self, parameters: DifficultyParameters) -> Mapping[str, str]:
-        """Return nothing: no file is read."""
-        return {}
+    def run_seed(self, parameters: DifficultyParameters, seed: int) -> Run:
+        """Return the run of one seed."""
+        return run_seed(parameters, seed)
 
     def figures(self, parameters: DifficultyParameters, runs: Sequence[Run]) -> list[Figure]:
         """Return the correlations of each log, and the share of seeds in which the sign flips."""
@@ -91,10 +81,8 @@ class WorthDifficulty:
         for exploration in parameters.explorations:
             for estimate in ESTIMATES:
                 published, near = PUBLISHED.get(estimate, (None, None)) if exploration == 0 else (None, None)
-                name = named(estimate, exploration)
-                rows.append(over_seeds(name, [run.values[name] for run in runs], published, near))
-            flipped = flips(exploration)
-            rows.append(over_seeds(flipped, [run.values[flipped] for run in runs]))
+                rows.append(over_seeds(runs, named(estimate, exploration), published, near))
+            rows.append(over_seeds(runs, flips(exploration)))
         return rows
 
     def plot(self, parameters: DifficultyParameters, runs: Sequence[Run], drawing: Drawing) -> None:
@@ -120,7 +108,7 @@ class WorthDifficulty:
         curves.legend(loc="upper center", ncols=2, frameon=False, fontsize="small")
         place = np.arange(len(ESTIMATES))
         for index, exploration in enumerate(parameters.explorations):
-            rows = [over_seeds(n, [run.values[n] for run in runs]) for n in names(exploration)]
+            rows = [over_seeds(runs, name) for name in names(exploration)]
             ends.errorbar(
                 place + 0.16 * (index - (len(parameters.explorations) - 1) / 2),
                 [row.ours for row in rows],

@@ -1,6 +1,6 @@
 """Experiment 3: retrieval that prefers memories of high worth, and so decides what worth gets to see.
 
-A set of k memories is drawn without replacement, the next in proportion to ``exp(beta * worth)`` (the
+A set of k memories is drawn without replacement, each next one in proportion to ``exp(beta * worth)`` (the
 Gumbel-top-k trick: Kool, van Hoof and Welling, arXiv 1903.06059). With probability epsilon an episode
 retrieves uniformly instead. Simsek, "When to Forget" (arXiv 2604.12007), reports no collapse, without the
 strength of the bias: a strength of at most 5 is consistent with those figures, a stronger one is not.
@@ -8,25 +8,24 @@ strength of the bias: a strength of at most 5 is consistent with those figures, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
+from memopt.experiments.experiment import Advance, Claims, Experiment, Figure, Run, over_seeds
 from memopt.experiments.feedback_run import FeedbackParameters, collapse, named, run_seeds
-from memopt.experiments.papers import MEMORY_WORTH, Paper
+from memopt.experiments.papers import MEMORY_WORTH
 from memopt.experiments.plotting import band, finish
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 PUBLISHED = (0.895, 0.899)
-"""Spearman's rho of worth and utility at the end, least and most of what is published."""
+"""Least and greatest published value of Spearman's rho of worth and utility at the end."""
 MILD = 5.0
-"""Bias up to which the published range is judged; it is not said at which bias it was found."""
+"""Bias up to which the published range is judged; at which bias that was found is not published."""
 _MIDDLE, _BAND = 0.897, 0.02
 """The band is that of the checkpoints of worth-calibration, the same figure without bias. All arms of a seed
 share their draws, so that what bias costs shows far more exactly than what rho itself is."""
@@ -54,17 +53,16 @@ CLAIMS = Claims(
 )
 
 
-@dataclass(frozen=True)
-class WorthFeedbackLoop:
+class WorthFeedbackLoop(Experiment[FeedbackParameters]):
     """One loop for each beta, epsilon and seed, all stepped together."""
 
-    name: str = "worth-feedback-loop"
-    title: str = "Memory Worth when retrieval follows Memory Worth"
-    paper: Paper = MEMORY_WORTH
-    number: int | None = 3
-    parameters: type[Parameters] = FeedbackParameters
-    seeds: tuple[int, ...] = tuple(range(20))
-    claims: Claims = CLAIMS
+    name = "worth-feedback-loop"
+    title = "Memory Worth when retrieval follows Memory Worth"
+    paper = MEMORY_WORTH
+    number = 3
+    parameters = FeedbackParameters
+    seeds = tuple(range(20))
+    claims = CLAIMS
 
     def run(self, parameters: FeedbackParameters, seeds: Sequence[int], advance: Advance) -> list[Run]:
         """Return a run for each seed, in order."""
@@ -78,24 +76,16 @@ class WorthFeedbackLoop:
             runs += run_seeds(parameters, some, told)
         return runs
 
-    def inputs(self, parameters: FeedbackParameters) -> Mapping[str, str]:
-        """Return nothing: no file is read."""
-        return {}
-
     def figures(self, parameters: FeedbackParameters, runs: Sequence[Run]) -> list[Figure]:
         """Return the correlations of all arms, where they collapse, and what bias gains and starves."""
-
-        def row(name: str, published: float | None = None, near: float | None = None) -> Figure:
-            return over_seeds(name, [run.values[name] for run in runs], published, near)
-
         rows = []
         for beta, epsilon in parameters.arms:
-            judged = epsilon == 0 and 0 < beta <= MILD
-            rows.append(row(named("rho", beta, epsilon), *((_MIDDLE, _BAND) if judged else (None, None))))
-        rows += [row(collapse(epsilon)) for epsilon in parameters.epsilons]
+            published, near = (_MIDDLE, _BAND) if epsilon == 0 and 0 < beta <= MILD else (None, None)
+            rows.append(over_seeds(runs, named("rho", beta, epsilon), published, near))
+        rows += [over_seeds(runs, collapse(epsilon)) for epsilon in parameters.epsilons]
         for what in ("share uncertain", "success rate"):
             rows += [
-                row(named(what, beta, epsilon))
+                over_seeds(runs, named(what, beta, epsilon))
                 for beta, epsilon in parameters.arms
                 if beta > MILD or epsilon == parameters.epsilons[0]
             ]

@@ -1,23 +1,23 @@
 """Experiment 5: Memory Worth with real sentences, real retrieval, and a world that changes.
 
 Simsek, "When to Forget" (arXiv 2604.12007), retrieves among 20 sentences by all-MiniLM-L6-v2 and judges by
-keyword, no language model. Sentences, queries, their shares, the success probabilities, the three memories
-a query retrieves at most and the least cosine similarity of one, .25, are this project's own, chosen after
-seeing the published figures: consistent with them, not the setup.
+keyword, without a language model. The sentences, queries, their shares, the success probabilities, the limit
+of three memories per query and the least cosine similarity of .25 are this project's own, chosen after
+seeing the published figures: consistent with them, not the published setup.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memopt.experiments import minilm
 from memopt.experiments.detection_lag import decayed_law
-from memopt.experiments.experiment import Advance, Claims, Figure, Parameters, Run, over_seeds
-from memopt.experiments.papers import MEMORY_WORTH, Paper
+from memopt.experiments.experiment import Advance, Claims, Experiment, Figure, Run, over_seeds
+from memopt.experiments.papers import MEMORY_WORTH
 from memopt.experiments.plotting import band, finish
 from memopt.experiments.text_run import (
     DECAYED,
@@ -64,17 +64,16 @@ CLAIMS = Claims(
 )
 
 
-@dataclass(frozen=True)
-class WorthText:
+class WorthText(Experiment[TextParameters]):
     """Twenty sentences, one of which turns wrong; counters with and without decay over the same episodes."""
 
-    name: str = "worth-text"
-    title: str = "Memory Worth over real sentences when the world changes"
-    paper: Paper = MEMORY_WORTH
-    number: int | None = 5
-    parameters: type[Parameters] = TextParameters
-    seeds: tuple[int, ...] = tuple(range(20))
-    claims: Claims = CLAIMS
+    name = "worth-text"
+    title = "Memory Worth over real sentences when the world changes"
+    paper = MEMORY_WORTH
+    number = 5
+    parameters = TextParameters
+    seeds = tuple(range(20))
+    claims = CLAIMS
 
     def run(self, parameters: TextParameters, seeds: Sequence[int], advance: Advance) -> list[Run]:
         """Return a run for each seed, in order.
@@ -102,9 +101,8 @@ class WorthText:
         units = _units(parameters.shifts)
         for name in runs[0].values:
             published, off = PUBLISHED.get(name, (None, None))
-            values = [run.values[name] for run in runs]
-            off = off if judged else None
-            rows.append(over_seeds(name + said, values, published, off, unit=units.get(name)))
+            row = over_seeds(runs, name, published, off if judged else None, unit=units.get(name))
+            rows.append(replace(row, name=name + said))
         ends = np.mean([run.kept["ends"] for run in runs], axis=0)[SPECIALIST + 1 :]
         for what, ours, published in zip(
             ("lowest", "highest"), (ends.min(), ends.max()), _OTHERS, strict=True
@@ -158,19 +156,16 @@ def _draw_worth(axes: Axes, told: TextParameters, runs: Sequence[Run]) -> None:
 
 
 def _draw_lags(axes: Axes, told: TextParameters, runs: Sequence[Run]) -> None:
-    def over(name: str) -> Figure:
-        return over_seeds(name, [run.values[name] for run in runs])
-
-    tenure = [over(tenure_before(shift)).ours or 0.0 for shift in told.shifts]
+    tenure = [over_seeds(runs, tenure_before(shift)).ours or 0.0 for shift in told.shifts]
     for number, name in enumerate((PLAIN, DECAYED)):
-        found = [over(lag(shift, name)) for shift in told.shifts]
+        found = [over_seeds(runs, lag(shift, name)) for shift in told.shifts]
         label = name if name == PLAIN else f"{name} {told.half_life:g}"
         y = [np.nan if one.ours is None else one.ours for one in found]
         spread = [one.spread or 0.0 for one in found]
         axes.errorbar(
             tenure, y, spread, fmt="o", capsize=3, color=f"C{3 * number}", label=f"measured, {label}"
         )
-    law = [over(lag(shift, "law")).ours for shift in told.shifts]
+    law = [over_seeds(runs, lag(shift, "law")).ours for shift in told.shifts]
     axes.plot(tenure, [np.nan if y is None else y for y in law], "C0-", label="t0 (p1 - θ) / (θ - p2)")
     flat = decayed_law(told.half_life, *told.rates)
     if flat is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memopt.allocation import Allocation
-from memopt.errors import Fault, MemoptError, counted
+from memopt.errors import Faulty, MemoptError
 
 
 class InvalidState(MemoptError):
@@ -16,14 +16,10 @@ class InvalidState(MemoptError):
         super().__init__(f"the stored state of the {what} is broken: {reason}")
 
 
-class InvalidOutcome(MemoptError):
-    """An outcome cannot be credited; ``faults`` holds every fault found, nothing was counted."""
+class InvalidOutcome(Faulty):
+    """An outcome cannot be credited; nothing was counted."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
-        self.faults = tuple(faults)
-        lines = [f"{counted(len(self.faults), 'fault')} in the outcome"]
-        lines += [f"  {fault.code}: {fault.message}" for fault in self.faults]
-        super().__init__("\n".join(lines))
+    what, lacking = "outcome", "is no outcome that can be credited"
 
 
 class FidelityViolation(MemoptError):

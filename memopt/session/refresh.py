@@ -1,12 +1,13 @@
-"""Refresh: levels made anew from the archive by a fixed procedure, for the turns to come."""
+"""Refresh: levels made anew from the archive by a fixed procedure, for the turns to come.
+
+Neither the pressure queue nor the turn count takes part: a refresh cannot reset them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
-
-from memopt.session.fidelity import FidelityLedger
 
 
 class Archive(Protocol):
@@ -79,32 +80,25 @@ def reextract(
         if original is None:
             missing.append(item)
             continue
-        made = {ladder[0]: original}
-        for level in ladder[1:]:
-            text = compressors[level](original) if level in compressors else ""
-            if not isinstance(text, str):
-                raise TypeError(f"the compressor of {level!r} returned {type(text).__name__}, not text")
-            if text:
-                made[level] = text
-        texts[item] = made
+        texts[item] = {ladder[0]: original} | poorer_levels(original, compressors, ladder)
     return Refreshed(texts, tuple(missing))
 
 
-def refresh(
-    ledger: FidelityLedger,
-    turn: int,
-    archive: Archive,
-    compressors: Mapping[str, Compressor],
-    items: Iterable[str] | None = None,
-) -> tuple[FidelityLedger, Refreshed]:
-    """Make levels anew and open their items from the turn after `turn` on.
+def poorer_levels(
+    original: str, compressors: Mapping[str, Compressor], ladder: tuple[str, ...]
+) -> dict[str, str]:
+    """Return the texts of the levels below the richest, richest first; those that came out empty are absent.
 
-    Neither the pressure queue nor the turn count is an argument: a refresh cannot reset them.
-
-    Returns
-    -------
-    tuple
-        The next ledger, and the levels made.
+    Raises
+    ------
+    TypeError
+        When a compressor returns no text.
     """
-    made = reextract(archive, compressors, ledger.ladder, items)
-    return ledger.refresh(turn, made.texts), made
+    texts = {}
+    for level in ladder[1:]:
+        text = compressors[level](original) if level in compressors else ""
+        if not isinstance(text, str):
+            raise TypeError(f"the compressor of {level!r} returned {type(text).__name__}, not text")
+        if text:
+            texts[level] = text
+    return texts

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memopt.errors import Fault, InvalidInstance, MemoptError, as_read
-from memopt.instance import Item
+from memopt.instance import Budget, Item
 from memopt.jsontext import RepeatedKeys
 from memopt.session import offer
-from memopt.session import refresh as refreshing
 from memopt.session.config import FIXED, Config
 from memopt.session.errors import InvalidConfig, InvalidEvent, InvalidOutcome, InvalidPut, StoreFailed
 from memopt.session.events import (
@@ -28,9 +28,9 @@ from memopt.session.events import (
     record,
 )
 from memopt.session.log import Log, MemoryLog, Transaction
-from memopt.session.refresh import Archive, Compressor
+from memopt.session.refresh import Archive, Compressor, reextract
 from memopt.session.state import Exposure, Key, State, apply, credited, touched
-from memopt.session.turn import Budget, decide, declare, judged
+from memopt.session.turn import decide, declare, judged
 from memopt.session.worth import MemoryWorth
 
 MOST_EXPOSURES = 1_000
@@ -145,14 +145,14 @@ class Session:
     """Successive turns around one state.
 
     Whatever goes wrong in a call (invalid input, an infeasible turn, a full disk) leaves the session
-    as it was. Several processes may use one stored session at a time.
+    as it was. Several threads may use one session at a time, and several processes a stored one.
 
     Parameters
     ----------
     config
         Of a new session; a session that exists keeps its own, unless `configure` changes it.
     log
-        Where it is kept, in memory by default; `store.open_store` gives one in a database.
+        Where it is kept, in memory by default; `store.Store.session` gives one in a database.
     """
 
     def __init__(self, config: Config | None = None, log: Log | None = None) -> None:
@@ -161,11 +161,12 @@ class Session:
         self._log: Log = MemoryLog() if log is None else log
         self._state: State | None = None
         self._exposures: dict[str, Exposure] = {}
+        self._lock = threading.RLock()
 
     @property
     def state(self) -> State:
         """The state after all events there are now."""
-        with self._log.reading() as transaction:
+        with self._lock, self._log.reading() as transaction:
             return self._current(transaction)
 
     def events(self) -> list[Record]:
@@ -175,7 +176,7 @@ class Session:
 
     def originals(self, items: Iterable[str] | None = None) -> dict[str, str]:
         """Return the archive, or of it the items wanted that it has: item id to its original."""
-        with self._log.reading() as transaction:
+        with self._lock, self._log.reading() as transaction:
             state = self._current(transaction)
             wanted = state.originals if items is None else [item for item in items if item in state.originals]
             archive = StoredArchive(transaction, state, wanted)
@@ -350,12 +351,11 @@ class Session:
             source = archive or StoredArchive(
                 batch.transaction, batch.state, batch.state.originals if wanted is None else wanted
             )
-            turns = batch.state.queue.turns
-            _, made = refreshing.refresh(batch.state.ledger, turns, source, compressors, wanted)
+            made = reextract(source, compressors, batch.state.ledger.ladder, wanted)
             event = RefreshEvent(
                 id=batch.next_id(event_id),
                 number=batch.state.number + 1,
-                turn=turns,
+                turn=batch.state.queue.turns,
                 opened=list(made.texts),
                 missing=list(made.missing),
             )
@@ -363,16 +363,18 @@ class Session:
 
     def worth(self) -> list[MemoryWorth]:
         """Return what is known of every memory ever offered or put, sorted by id."""
-        state = self.state
-        return state.worth.reports(state.known)
+        with self._lock:
+            state = self.state
+            return state.worth.reports(state.known)
 
     def verdicts(self) -> dict[str, tuple[str, str]]:
         """Return the state of every memory that is not normal, and why, by the evidence there is now.
 
         In mode ``observe`` this is what ``govern`` would do.
         """
-        state = self.state
-        governor, transitions = judged(state, state.known)
+        with self._lock:
+            state = self.state
+            governor, transitions = judged(state, state.known)
         reasons = {transition.memory: transition.reason for transition in transitions}
         return {memory: (held, reasons.get(memory, "")) for memory, held in sorted(governor.states.items())}
 
@@ -406,27 +408,28 @@ class Session:
         The state is forgotten where something was added to it that is not stored.
         """
         batch = None
-        try:
-            with self._log.writing() as transaction:
-                batch = _Batch(transaction, self._current(transaction))
-                if configured:
-                    batch.configure(batch.state.config if self._wanted is None else self._wanted)
-                before = len(batch.records)
-                yield batch
-                stored = len(batch.records) > before
-                if stored:
-                    transaction.append(batch.records, batch.changed, batch.state)
-        except MemoptError as error:
-            if isinstance(error, StoreFailed) or (batch is not None and batch.records):
+        with self._lock:  # outcomes are counted in place: what is stored and what is held change together
+            try:
+                with self._log.writing() as transaction:
+                    batch = _Batch(transaction, self._current(transaction))
+                    if configured:
+                        batch.configure(batch.state.config if self._wanted is None else self._wanted)
+                    before = len(batch.records)
+                    yield batch
+                    stored = len(batch.records) > before
+                    if stored:
+                        transaction.append(batch.records, batch.changed, batch.state)
+            except MemoptError as error:
+                if isinstance(error, StoreFailed) or (batch is not None and batch.records):
+                    self._state = None
+                raise
+            except BaseException:
                 self._state = None
-            raise
-        except BaseException:
-            self._state = None
-            raise
-        if stored:
-            self._state, self._wanted = batch.state, None
-        elif batch.records:
-            self._state = None
+                raise
+            if stored:
+                self._state, self._wanted = batch.state, None
+            elif batch.records:
+                self._state = None
 
     def _current(self, transaction: Transaction) -> State:
         """Return the state after all events of a transaction, those of other writers included."""

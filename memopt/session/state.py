@@ -188,14 +188,28 @@ def credited(
     )
 
 
-def slack(config: Config, result: Mapping[str, Any], prefix: int) -> float:
-    """Return by how much a turn's choice may miss its priced optimum.
+def next_queue(
+    state: State, result: Mapping[str, Any], pinned_tokens: int, prefix_tokens: int
+) -> PressureQueue:
+    """Return the queue after a turn.
 
-    The gap, twice the rounding, and where changes cost something, what that spared at most: the
-    optimum may send everything anew, the choice sends all but its unchanged leading part anew.
+    Parameters
+    ----------
+    result
+        The turn's result object.
+    pinned_tokens, prefix_tokens
+        See `TurnEvent.pinned_tokens` and `TurnEvent.prefix_tokens_kept`.
     """
-    spared = 1 - (result["tokens"] - prefix) / result["budget"] if config.cache_price else 0.0
-    return float(result["gap"] or 0) + 2 * float(result["error_bound"]) + config.cache_price * spared
+    config, tokens, budget = state.config, result["tokens"], result["budget"]
+    # Where changes cost something, the optimum may send everything anew, the choice all but its prefix.
+    spared = config.cache_price * (1 - (tokens - prefix_tokens) / budget) if budget else 0.0
+    return state.queue.after(
+        tokens,
+        budget,
+        pinned=pinned_tokens,
+        optimal=result["status"] == "optimal",
+        slack=float(result["gap"] or 0) + 2 * float(result["error_bound"]) + spared,
+    )
 
 
 def _after_turn(state: State, event: TurnEvent) -> State:
@@ -208,13 +222,7 @@ def _after_turn(state: State, event: TurnEvent) -> State:
             del states[memory]
     return replace(
         state,
-        queue=state.queue.after(
-            event.tokens,
-            event.budget,
-            pinned=event.pinned_tokens,
-            optimal=event.result["status"] == "optimal",
-            slack=slack(state.config, event.result, event.prefix_tokens_kept),
-        ),
+        queue=next_queue(state, event.result, event.pinned_tokens, event.prefix_tokens_kept),
         ledger=state.ledger.after(event.turn, chosen, governed),
         governor=replace(state.governor, states=states) if event.transitions else state.governor,
         turn_id=event.id,

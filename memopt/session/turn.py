@@ -11,18 +11,16 @@ from memopt.allocation import Allocation
 from memopt.columns import DELETE
 from memopt.compile import Compiled, compile
 from memopt.errors import Fault, InvalidInstance
-from memopt.instance import Instance, Item, Option, Window
+from memopt.instance import Budget, Instance, Item, Option
 from memopt.prompt_cache import solve_cached
 from memopt.session import offer
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
 from memopt.session.fidelity import Admission
 from memopt.session.governance import Assignment, Governor, Transition
-from memopt.session.state import State, slack
+from memopt.session.state import State, next_queue
 from memopt.shortage import least_tokens
 from memopt.solve import solve_compiled
-
-Budget = int | Window | Mapping[str, Any]
 
 
 def declare(state: State, candidates: Iterable[Item | Mapping[str, Any]], budget: Budget) -> Instance:
@@ -108,13 +106,7 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
     del result["seconds"]
     least = least_tokens(made.compiled.program) if any(item.pinned for item in items) else 0
     optimal = allocation.status == "optimal"
-    after = queue.after(
-        result["tokens"],
-        allocation.budget,
-        pinned=least,
-        optimal=optimal,
-        slack=slack(state.config, result, prefix),
-    )
+    after = next_queue(state, result, least, prefix)
     return TurnEvent(
         id=event_id,
         number=state.number + 1,

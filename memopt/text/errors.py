@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memopt.errors import Fault, InvalidInstance, MemoptError, _report
+from memopt.errors import InvalidInstance, MemoptError
 
 
 class InvalidMessages(InvalidInstance):
-    """A chat cannot be read; ``faults`` holds every fault found, each with the index of its message."""
+    """A chat cannot be read; each fault has the index of its message."""
 
-    def __init__(self, faults: Sequence[Fault], warnings: Sequence[Fault] = ()) -> None:
-        super().__init__(faults, warnings)
-        self.args = (_report("chat", self.faults),)
+    what, lacking = "chat", "holds no chat that can be read"
 
 
 class UnknownTokenizer(MemoptError):

@@ -9,7 +9,7 @@ from typing import Any
 
 from memopt.columns import DELETE
 from memopt.errors import Fault
-from memopt.instance import Instance, Item, Window
+from memopt.instance import Budget, Instance, Item, Window
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
 from memopt.session.session import Session
@@ -27,8 +27,6 @@ _LOOKED_AT = 3
 """Messages that are compared with the archive: short ones may be equal by chance."""
 JOINTS = "joints"
 """Names what is held back of the budget, since texts can cost more together than in parts."""
-
-Budget = int | Window | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -236,10 +234,8 @@ class _Whole:
     """
 
     def __init__(self, chat: Chat, budget: Budget) -> None:
-        asked = Instance.model_validate({"budget": budget, "items": []}).budget
-        window = Window(window=asked) if isinstance(asked, int) else asked
-        self._chat, self._window = chat, window
-        self.limit = window.budget
+        self._chat, self._window = chat, Window.read(budget)
+        self.limit = self._window.budget
         self.rounds = 1
         self._counted: int | None = None
         self._held_back = min(REPLY_TOKENS, self.limit) if chat.items else 0

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memopt.columns import DEFAULT_LADDER
-from memopt.session.refresh import Compressor
+from memopt.session.refresh import Compressor, poorer_levels
 from memopt.text.compress import levels as extractive
 from memopt.text.idf import StreamingIdf
 from memopt.text.messages import Message
@@ -184,20 +184,13 @@ class Ladders:
 
     def _shorter(self, message: Message, idf: StreamingIdf) -> dict[str, str]:
         """Return the texts of a message's poorer levels by name, richest first."""
-        text, poorer = message.content.text, self.ladder[1:]
+        text = message.content.text
         if self._given is None:
             # Keywords drop "not" and "only if"; of what tools print, they say no more than what it is about.
             shares = _WITHOUT_KEYWORDS if message.answers is None and restricts(text) else SHARES
             built_in = extractive(text, idf, shares=shares, mark=MARK)
-            return {level: built_in[level] for level in poorer if level in built_in}
-        texts: dict[str, str] = {}
-        for level in poorer:
-            made = self._given[level](text) if level in self._given else ""
-            if not isinstance(made, str):
-                raise TypeError(f"the compressor of {level!r} returned {type(made).__name__}, not text")
-            if made:
-                texts[level] = made
-        return texts
+            return {level: built_in[level] for level in self.ladder[1:] if level in built_in}
+        return poorer_levels(text, self._given, self.ladder)
 
 
 def _terms(message: Message, content: str, idf: StreamingIdf) -> set[str]:

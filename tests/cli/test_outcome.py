@@ -1,4 +1,4 @@
-"""`memopt outcome`: a result a line."""
+"""`memopt outcome`: one result per line."""
 
 from __future__ import annotations
 

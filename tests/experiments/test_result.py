@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import memopt
-from memopt.experiments.experiment import Claims, Figure, Parameters, Run, over_seeds
+from memopt.experiments.experiment import Claims, Experiment, Figure, Parameters, Run, over_seeds
 from memopt.experiments.papers import Paper
 from memopt.experiments.result import plain, result, to_bytes
 from memopt.provenance import sources_digest
@@ -21,7 +21,7 @@ class Coins(Parameters):
     throws: tuple[int, ...] = (2, 3)
 
 
-class Throwing:
+class Throwing(Experiment[Coins]):
     """A small experiment that reads a file of its own."""
 
     name, title, parameters, seeds = "throwing", "Coins, thrown", Coins, (1, 2)
@@ -45,8 +45,8 @@ class Throwing:
 
     def figures(self, parameters: Coins, runs: Sequence[Run]) -> list[Figure]:
         return [
-            over_seeds("heads", [run.values["heads"] for run in runs], 1.0, 5.0),
-            over_seeds("none", [None, None], 0.5, 0.1),
+            over_seeds(runs, "heads", 1.0, 5.0),
+            over_seeds(runs, "none", 0.5, 0.1),
             Figure("shown", 1.0),
             Figure("forbidden", 1.0, expected=0.0, unit="coins"),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ pytest.importorskip("matplotlib")
     ids=lambda part: getattr(part, "name", ""),
 )
 def test_axes_have_labels_and_a_legend_inside_the_drawing(
-    experiment: Experiment[Parameters], parameters: Parameters
+    experiment: Experiment[Any], parameters: Parameters
 ) -> None:
     runs = experiment.run(parameters, (0, 1), lambda _: None)
     figure = drawing()

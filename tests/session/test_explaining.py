@@ -70,3 +70,15 @@ def test_what_is_not_there_is_named() -> None:
         explain_turn(session, "a", "t2")
     with pytest.raises(UnknownItem):
         explain_turn(session, "b", "t1")
+
+
+def test_what_stays_as_it_was_sent_is_neither_pinned_nor_over_the_budget() -> None:
+    session = Session(Config(cache_price=1.0))
+    levels = {"raw": {"tokens": 30, "utility": 3.0}, "summary": {"tokens": 10, "utility": 0.5}}
+    items = [{"id": name, "levels": levels} for name in ("m1", "m2", "m3")]
+    session.turn(items[:2], 100, "t1")
+    session.turn(items, 100, "t2")
+    alternatives = {other.level: other for other in explain_turn(session, "m1", "t2").alternatives}
+    assert {alternatives[level].reason for level in ("summary", "delete")} == {"unchanged"}
+    told = "'m1' cannot be kept at summary: it is in the leading part that stays as it was sent."
+    assert alternatives["summary"].sentence == told

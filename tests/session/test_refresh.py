@@ -9,7 +9,7 @@ import pytest
 from memopt.columns import DEFAULT_LADDER, DELETE
 from memopt.session.fidelity import FidelityLedger, Held
 from memopt.session.pressure import PressureQueue
-from memopt.session.refresh import Archive, Compressor, Refreshed, reextract, refresh
+from memopt.session.refresh import Archive, Compressor, Refreshed, reextract
 from memopt.text.compress import compressors
 from memopt.text.idf import StreamingIdf
 
@@ -38,7 +38,8 @@ def test_levels_come_from_the_original_richest_first() -> None:
 
 def test_what_has_no_original_is_missing_and_stays_capped() -> None:
     ledger = FidelityLedger().after(1, {"a": Held(DELETE, 0), "lost": Held(DELETE, 0)})
-    opened, made = refresh(ledger, 1, ARCHIVE, CUTS, ["lost", "a"])
+    made = reextract(ARCHIVE, CUTS, ledger.ladder, ["lost", "a"])
+    opened = ledger.refresh(1, made.texts)
     assert made.missing == ("lost",)
     assert opened.admit(2, "a", {"raw": 9}).current is None
     assert opened.admit(2, "lost", {"raw": 9}).current == DELETE
@@ -52,7 +53,7 @@ def test_candidates_open_exactly_one_turn_later_and_the_queue_goes_on() -> None:
         ledger = ledger.after(turn, {"a": Held(DELETE, 0)})
         before = queue
         if turn == 4:
-            ledger, _ = refresh(ledger, turn, ARCHIVE, CUTS)
+            ledger = ledger.refresh(turn, reextract(ARCHIVE, CUTS, ledger.ladder).texts)
         queue = queue.after(1000, 1000)
         assert queue.turn == before.turn + 1
         assert queue.pressure_units == 2 * turn * 10**17

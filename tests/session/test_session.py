@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
@@ -476,3 +477,30 @@ def test_a_thousand_items():
     again = session.turn(declared["items"], declared["budget"]).event
     assert first.tokens <= declared["budget"]
     assert again.price > 0
+
+
+def test_threads_share_a_session():
+    session = Session(Config(gain=1.0))
+    session.put({"a": "x", "b": "y"})
+
+    def work(thread):
+        for number in range(20):
+            session.turn([ladder("a"), ladder("b")], 500 + thread, f"turn {thread} {number}")
+            session.outcome(f"outcome {thread} {number}", True, ["a", "b"])
+
+    with ThreadPoolExecutor(8) as threads:
+        for done in [threads.submit(work, thread) for thread in range(8)]:
+            done.result()
+    assert session.state.number == 2 + 2 * 8 * 20
+    assert [(report.plus, report.retrievals) for report in session.worth()] == [(80.0, 160)] * 2
+    assert session.state.worth.pairs == {(1, 2): 160}
+
+
+def test_without_a_budget_a_cache_price_costs_nothing():
+    session = Session(Config(gain=1.0, cache_price=1.0))
+    free = {"id": "free", "levels": {"raw": {"tokens": 0, "utility": 1.0}}}
+    session.turn([ladder("a"), free], 100)
+    before = session.state.queue.slack
+    event = session.turn([ladder("a"), free], 0).event
+    assert event.choices == {"a": "delete", "free": "raw"}
+    assert session.state.queue.slack - before < 1e-6
