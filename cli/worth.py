@@ -54,8 +54,8 @@ def worth_of(session: Session) -> dict[str, Any]:
 
 
 def _judged(state: State, report: MemoryWorth, verdicts: dict[str, tuple[str, str]]) -> tuple[str, str]:
-    spared = state.governor.spared(report, state.worth.base_rate)
-    return verdicts.get(report.memory, ("normal", spared))
+    normal = ("normal", state.governor.reason(report, state.worth.base_rate))
+    return verdicts.get(report.memory, normal)
 
 
 def _notes(found: dict[str, Any]) -> Iterator[list[str]]:

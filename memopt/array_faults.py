@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import PydanticCustomError
 
-from memopt.errors import Fault, as_read, writable
+from memopt.errors import Fault, as_read, is_name
 from memopt.number import read_number
 
 MOST_PLACES = 20
@@ -89,7 +89,7 @@ def _places(
 def _id_faults(ids: Sequence[Any], rows: int) -> Iterator[Fault]:
     if len(ids) != rows:
         yield Fault("shape", f"there are {len(ids)} ids for {rows} rows", field="ids")
-    wrong = [index for index, name in enumerate(ids) if not _is_name(name)]
+    wrong = [index for index, name in enumerate(ids) if not is_name(name)]
     for index in wrong[:MOST_PLACES]:
         message = f"row {index}: an id must be readable text that is not empty"
         yield Fault("id_not_text", message, None, None, "id", index, as_read(ids[index]))
@@ -105,7 +105,3 @@ def _id_faults(ids: Sequence[Any], rows: int) -> Iterator[Fault]:
             yield Fault("duplicate_id", message, name, None, "id", tuple(places), as_read(name))
         if len(repeated) > MOST_PLACES:
             yield Fault("duplicate_id", f"and {len(repeated) - MOST_PLACES} more repeated ids", field="id")
-
-
-def _is_name(name: Any) -> bool:
-    return isinstance(name, str) and name != "" and (name.isascii() or writable(name) == name)

@@ -79,6 +79,11 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def is_name(name: object) -> bool:
+    """Whether something may be an id: text that is not empty and that UTF-8 can hold."""
+    return isinstance(name, str) and name != "" and (name.isascii() or writable(name) == name)
+
+
 def visible(text: str) -> str:
     """Return text with every character that does not print (controls, overrides) shown as its escape."""
     if text.isprintable():

@@ -56,6 +56,9 @@ class Config:
 
     def __post_init__(self) -> None:
         PressureQueue(self.gain, self.alpha)
+        for name, rule in (("worth", WorthRule), ("governance", GovernanceRule)):
+            if not isinstance(getattr(self, name), rule):
+                raise TypeError(f"{name} is a {rule.__name__}; Config.from_dict reads one from an object")
         if self.solver not in SOLVERS:
             raise ValueError(f"the solver is one of {', '.join(SOLVERS)}, read {self.solver!r}")
         if not 0 <= self.cache_price <= MOST_CACHE_PRICE:

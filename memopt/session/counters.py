@@ -29,6 +29,11 @@ Label = Literal["high", "low", "mixed", "uncertain"]
 LABELS: tuple[Label, ...] = ("high", "low", "mixed", "uncertain")
 Weighting = Literal["uniform", "score", "given"]
 
+_KNOWN: dict[str, tuple[str, ...]] = {
+    "evidence": ("retrievals", "weight"),
+    "weights": ("uniform", "score", "given"),
+    "interval": ("wilson", "beta"),
+}
 _ROUNDOFF = 1e-9
 """Boundaries are inclusive up to this, so that the last bits of 1/3 + 1/3 + 1/3 decide nothing."""
 
@@ -73,6 +78,11 @@ class WorthRule:
     def __post_init__(self) -> None:
         if not 0 <= self.low < self.high <= 1:
             raise ValueError(f"thresholds must satisfy 0 <= low < high <= 1, read {self.low}, {self.high}")
+        for name, known in _KNOWN.items():
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} is one of {', '.join(known)}, read {getattr(self, name)!r}")
+        if not self.least_evidence >= 0:
+            raise ValueError(f"the least evidence must be >= 0, read {self.least_evidence}")
         if not (self.half_life is None or (math.isfinite(self.half_life) and self.half_life > 0)):
             raise ValueError(f"the half-life must be above 0 or None, read {self.half_life}")
         if not 0 < self.confidence < 1:

@@ -214,9 +214,12 @@ class Governor:
                 del states[memory]
         return replace(self, states=states) if found else self, found
 
-    def spared(self, report: MemoryWorth, base_rate: float) -> str:
-        """Return why a memory of low worth is normal all the same; empty for any other memory."""
-        if report.label != "low" or self.state(report.memory) != "normal":
+    def reason(self, report: MemoryWorth, base_rate: float) -> str:
+        """Return why a memory is in its state; of normal ones only why one of low worth is, else nothing."""
+        state = self.state(report.memory)
+        if state != "normal":
+            return self._verdict(state, report, base_rate)[1]
+        if report.label != "low":
             return ""
         if report.high < min(self.rule.threshold, base_rate):
             return "shown at random, more succeeds"
@@ -277,7 +280,7 @@ class Governor:
         if before == "deprecated":
             if contrast.effect <= 0:
                 return "suppressed", f"it no longer does harm: {with_and_without}", True
-            return before, "", True
+            return before, f"withheld at random, more succeeds: {with_and_without}", True
         if enough and least > 0:
             return "deprecated", f"withheld at random, more succeeds: {with_and_without}", True
         helps = enough and most < 0
@@ -291,7 +294,8 @@ class Governor:
             return "normal", f"shown at random, more succeeds: {with_and_without}", True
         if before == "suppressed" and report.ratio >= bar:
             return "normal", f"its worth of {report.ratio:.2f} is back at {bar:.2f}", False
-        return before, "", False
+        standing = f"its worth of {_interval(report)} is not back at {bar:.2f}: association only"
+        return before, standing if before == "suppressed" else "", False
 
 
 def _interval(report: MemoryWorth) -> str:

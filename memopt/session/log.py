@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol
 
-from memopt.session.events import Record
+from memopt.session.events import START, Record
 from memopt.session.state import Key, State
 
 
@@ -15,6 +15,10 @@ class Transaction(Protocol):
 
     def length(self) -> int:
         """Return the number of events; 0 for a session that does not exist yet."""
+        ...
+
+    def digest(self) -> str:
+        """Return the digest of all events."""
         ...
 
     def load(self) -> State | None:
@@ -67,6 +71,10 @@ class MemoryLog:
     def length(self) -> int:
         """Return the number of events."""
         return len(self._records)
+
+    def digest(self) -> str:
+        """Return the digest of all events."""
+        return self._records[-1].digest if self._records else START
 
     def load(self) -> State | None:
         """Return None: the events are all there is."""

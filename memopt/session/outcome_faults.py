@@ -31,6 +31,10 @@ def outcome_faults(
     if not isinstance(success, (bool, np.bool_)):
         message = f"success must be true or false, read {as_read(success)!r}"
         yield Fault("success_not_boolean", message, field="success", read=as_read(success))
+    if not _is_list(retrieved):
+        message = f"retrieved must be a list of ids, read {as_read(retrieved)!r}"
+        yield Fault("retrieved_not_list", message, field="retrieved", read=as_read(retrieved))
+        retrieved = ()
     seen: dict[str, int] = {}
     for index, name in enumerate(retrieved):
         if not isinstance(name, str):
@@ -50,15 +54,32 @@ def outcome_faults(
         if needed and retrieved:
             yield Fault("scores_missing", "the rule wants weights to be given", field="scores")
         return
+    if not _is_list(scores):
+        message = f"scores must be a list of numbers, read {as_read(scores)!r}"
+        yield Fault("scores_not_list", message, field="scores", read=as_read(scores))
+        return
     if len(scores) != len(retrieved):
         message = f"there are {len(scores)} scores for {len(retrieved)} memories"
         yield Fault("scores_length", message, field="scores", read=len(scores))
     for index, score in enumerate(scores):
-        owner = retrieved[index] if index < len(retrieved) else None
-        number = isinstance(score, (int, float, np.number)) and not isinstance(score, bool)
-        if not number or not math.isfinite(score):
-            message = f"the score of {owner!r} must be a finite number, read {as_read(score)!r}"
+        owner = retrieved[index] if index < len(retrieved) and isinstance(retrieved[index], str) else None
+        whose = f"the score of {owner!r}" if owner is not None else f"score {index}"
+        if not _is_finite(score):
+            message = f"{whose} must be a finite number, read {as_read(score)!r}"
             yield Fault("score_not_number", message, owner, None, "scores", index, as_read(score))
         elif score < 0:
-            message = f"the score of {owner!r} must be >= 0, read {as_read(score)!r}"
+            message = f"{whose} must be >= 0, read {as_read(score)!r}"
             yield Fault("score_negative", message, owner, None, "scores", index, as_read(score))
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, (str, bytes))
+
+
+def _is_finite(value: object) -> bool:
+    if not isinstance(value, (int, float, np.number)) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond every float
+        return False

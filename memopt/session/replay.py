@@ -16,6 +16,7 @@ from memopt.session.events import (
     AnyEvent,
     ConfigEvent,
     OutcomeEvent,
+    PutEvent,
     RefreshEvent,
     TurnEvent,
     canonical,
@@ -130,7 +131,7 @@ def replay(lines: Iterable[str | bytes]) -> Replay:
         When the solver of the session is not installed.
     """
     done = Replay()
-    digest, exposures = START, dict[str, Exposure]()
+    digest, exposures, ids = START, dict[str, Exposure](), set[str]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -145,6 +146,9 @@ def replay(lines: Iterable[str | bytes]) -> Replay:
             done.findings.append(Finding(number, event.id, "digest", as_read(recorded), recomputed))
         digest = as_read(str(recorded))
         try:
+            if event.id in ids:
+                raise InvalidEvent("an event of that id stands there already")
+            ids.add(event.id)
             done.state, again = _again(done.state, event, digest, exposures)
         except SolverMissing:
             raise
@@ -200,8 +204,13 @@ def _again(
         instance = declare(state, offer.read(event.candidates), event.candidates["budget"])
         again = decide(state, instance, event.id)
     elif isinstance(event, OutcomeEvent):
+        if event.turn is not None and event.turn not in exposures:
+            raise InvalidEvent(f"there is no turn {event.turn!r} before it")
         exposure = None if event.turn is None else exposures[event.turn]
         again = credited(state, event.id, event.retrieved, event.success, event.scores, exposure, event.turn)
+    elif isinstance(event, PutEvent):
+        if known := sorted(event.texts.keys() & state.originals.keys()):
+            raise InvalidEvent(f"item {known[0]!r} has an original already")
     elif isinstance(event, RefreshEvent):
         again = RefreshEvent(
             id=event.id,

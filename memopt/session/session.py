@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memopt.errors import Fault, InvalidInstance, MemoptError, as_read
+from memopt.errors import Fault, InvalidInstance, MemoptError, as_read, is_name
 from memopt.instance import Budget, Item
 from memopt.jsontext import RepeatedKeys
 from memopt.session import offer
@@ -303,11 +303,9 @@ class Session:
         InvalidPut
             When an item has another original already or two here, or an id or a text is no string.
         """
-        wrong = [
-            key for key, text in texts.items() if not (isinstance(key, str) and key and isinstance(text, str))
-        ]
+        wrong = [key for key, text in texts.items() if not (is_name(key) and isinstance(text, str))]
         if wrong:
-            raise InvalidPut(f"originals are texts by id; not so {as_read(wrong[0])!r}")
+            raise InvalidPut(f"originals are texts by readable ids; not so {as_read(wrong[0])!r}")
         if isinstance(texts, RepeatedKeys):
             raise InvalidPut(f"item {texts.repeated[0]!r} has more than one original here")
         with self._batch() as batch:
@@ -375,8 +373,10 @@ class Session:
         with self._lock:
             state = self.state
             governor, transitions = judged(state, state.known)
-        reasons = {transition.memory: transition.reason for transition in transitions}
-        return {memory: (held, reasons.get(memory, "")) for memory, held in sorted(governor.states.items())}
+            reports = state.worth.reports(sorted(governor.states))
+        reasons = {report.memory: governor.reason(report, state.worth.base_rate) for report in reports}
+        reasons |= {transition.memory: transition.reason for transition in transitions}
+        return {memory: (held, reasons[memory]) for memory, held in sorted(governor.states.items())}
 
     def _outcome(self, batch: _Batch, told: Outcome, seen: Mapping[str, AnyEvent]) -> Recorded:
         if told.id is not None and told.id in seen:
@@ -434,9 +434,11 @@ class Session:
     def _current(self, transaction: Transaction) -> State:
         """Return the state after all events of a transaction, those of other writers included."""
         state = self._state
-        if state is None:
+        if state is None or not _follows(transaction, state):
+            self._exposures.clear()
             state = transaction.load() or State.new(self._config)
         if state.number != transaction.length():
+            self._state = None  # outcomes are counted in place: what is interrupted here must be read anew
             for made in transaction.since(state.number):
                 exposure = None
                 if isinstance(made.event, OutcomeEvent) and made.event.turn is not None:
@@ -444,6 +446,15 @@ class Session:
                 state = apply(state, made.event, made.digest, exposure)
         self._state = state
         return state
+
+
+def _follows(transaction: Transaction, state: State) -> bool:
+    """Whether the log goes on from a state: a file may have been put back to an earlier one, or another."""
+    if state.number == transaction.length():
+        return state.digest == transaction.digest()
+    if state.number > transaction.length():
+        return False
+    return not state.number or transaction.at([state.number])[0].digest == state.digest
 
 
 @contextmanager
@@ -523,5 +534,8 @@ def _of_kind(event: AnyEvent, kind: type[AnyEvent]) -> AnyEvent:
 
 
 def _checked_id(event_id: str | None) -> None:
-    if event_id is not None and (not event_id or event_id.startswith(OWN)):
-        raise InvalidEvent(f"an id may not be empty or begin with {OWN!r}, read {event_id!r}")
+    if event_id is None:
+        return
+    if not is_name(event_id) or event_id.startswith(OWN):
+        message = f"an id is readable text; it may not be empty or begin with {OWN!r}"
+        raise InvalidEvent(f"{message}, read {as_read(event_id)!r}")

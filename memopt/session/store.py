@@ -8,6 +8,7 @@ SQLite takes its write lock at the beginning, PostgreSQL locks the row of the se
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -57,10 +58,11 @@ class Store:
         self.tables = _Tables(self._sql)
         with self._told():
             self.engine = _engine(self._sql, where)
-            if not self._made():
-                if not create:
-                    raise StoreFailed("there are no sessions in the database")
-                self._make()
+            try:
+                self._open(create)
+            except BaseException:
+                self.close()
+                raise
 
     def session(self, name: str) -> StoredLog:
         """Return the log of the session of a name."""
@@ -95,11 +97,12 @@ class Store:
             with connection.begin():
                 yield connection
 
-    def _make(self) -> None:
-        if self.engine.dialect.name == "sqlite":
-            with self.engine.connect() as connection:
-                # It has to stand outside of a transaction, and SQLite does not wait here by itself.
-                _patiently(connection.connection.dbapi_connection.execute, "PRAGMA journal_mode=WAL")
+    def _open(self, create: bool) -> None:
+        """Make the tables where there are none."""
+        if self._made():
+            return
+        if not create:
+            raise StoreFailed("there are no sessions in the database")
         try:
             with self.begun(write=True) as connection:
                 self.tables.metadata.create_all(connection)
@@ -108,7 +111,11 @@ class Store:
                 raise
 
     def _made(self) -> bool:
-        return set(self.tables.names) <= set(self._sql.inspect(self.engine).get_table_names())
+        names = set(self.tables.names)
+        there = names.intersection(self._sql.inspect(self.engine).get_table_names())
+        if there and there != names:
+            raise StoreFailed("the tables in the database were made by another version of memopt")
+        return bool(there)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -116,9 +123,22 @@ class Store:
             yield
         except (self._sql.exc.SQLAlchemyError, sqlite3.Error) as error:
             reason = str(getattr(error, "orig", None) or error).strip().splitlines()
-            raise StoreFailed(
-                f"the database failed: {reason[0] if reason else type(error).__name__}"
-            ) from error
+            file = self._file()
+            said = f"{reason[0] if reason else type(error).__name__}{file and f' ({file})'}"
+            raise StoreFailed(f"the database failed: {said}") from error
+
+    def _file(self) -> str:
+        """Return what is to be known of the file of a database that failed; nothing of a server's."""
+        engine = getattr(self, "engine", None)
+        path = engine.url.database if engine is not None and engine.dialect.name == "sqlite" else None
+        if not path or path == ":memory:":
+            return ""
+        folder = os.path.dirname(os.path.abspath(path))
+        if not os.path.isdir(folder):
+            return f"{path!r}: there is no folder {folder!r}"
+        if not os.access(folder, os.W_OK) or (os.path.exists(path) and not os.access(path, os.W_OK)):
+            return f"{path!r}: the file and its folder must be writable, even to read"
+        return repr(path)
 
 
 class StoredLog:
@@ -161,6 +181,10 @@ class StoredTransaction:
     def length(self) -> int:
         """Return the number of events."""
         return self._length
+
+    def digest(self) -> str:
+        """Return the digest of all events."""
+        return self._digest
 
     def load(self) -> State | None:
         """Return the stored state, None where there is none."""
@@ -301,11 +325,6 @@ class _Tables:
         )
 
 
-def open_store(where: str) -> Store:
-    """Open a database; see `Store`."""
-    return Store(where)
-
-
 def _sqlalchemy() -> Any:
     try:
         return import_module("sqlalchemy")
@@ -368,6 +387,8 @@ def _code(error: sqlite3.OperationalError) -> int:
 
 def _begin_sqlite(connection: Any) -> None:
     write = connection.get_execution_options().get("memopt_write", False)  # what only reads waits for nobody
+    if write:  # a file put back from a backup may have lost it; elsewhere it costs nothing
+        _patiently(connection.exec_driver_sql, "PRAGMA journal_mode=WAL")
     _patiently(connection.exec_driver_sql, "BEGIN IMMEDIATE" if write else "BEGIN")
 
 

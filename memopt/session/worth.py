@@ -17,6 +17,9 @@ from memopt.session.outcome_faults import outcome_faults
 
 __all__ = ["Credited", "MemoryWorth", "Pair", "Worth", "WorthRule"]
 
+MOST_PAIRED = 200
+"""Memories of one outcome up to which its pairs are counted: they are as many as its square."""
+
 Pair = tuple[int, int]
 """Numbers of two memories, the lesser first."""
 
@@ -141,8 +144,10 @@ class Worth:
         """Return the number of a memory."""
         return self._rows[memory]
 
-    def pairs_of(self, memories: Iterable[str]) -> Iterator[Pair]:
-        """Return every pair of some memories."""
+    def pairs_of(self, memories: Collection[str]) -> Iterator[Pair]:
+        """Return every pair of the memories of an outcome; none where they are more than `MOST_PAIRED`."""
+        if len(memories) > MOST_PAIRED:
+            return iter(())
         return combinations(sorted([self._rows[memory] for memory in memories]), 2)
 
     def counts(self, memory: str) -> tuple[float, float]:
@@ -198,7 +203,7 @@ class Worth:
         InvalidOutcome
             With every fault: ``memory_not_text``, ``unknown_memory``, ``duplicate_memory``,
             ``scores_missing``, ``scores_length``, ``score_not_number``, ``score_negative``,
-            ``success_not_boolean``. Nothing is counted then.
+            ``retrieved_not_list``, ``scores_not_list``, ``success_not_boolean``. Nothing is counted then.
         """
         needed = self.rule.weights == "given"
         there = self._rows if known is None else known
@@ -287,9 +292,12 @@ class Worth:
             rows = [_row(values) for values in state["memories"].values()]
             made.table[:] = np.array(rows).reshape(-1, 4)
             made.overall[0] = _row(state["overall"])
-            made.pairs = {(int(one), int(other)): int(times) for one, other, times in state["pairs"]}
-            if not all(0 < one < other <= len(made) for one, other in made.pairs):
-                raise ValueError(f"pairs must be of the numbers 1 to {len(made)}")
+            made.pairs = {(one, other): times for one, other, times in state["pairs"]}
+            for pair, times in made.pairs.items():
+                if {*map(type, pair), type(times)} != {int} or not (0 < pair[0] < pair[1] <= len(made)):
+                    raise ValueError(f"pairs must be of the numbers 1 to {len(made)}, read {pair}")
+                if times < 1:
+                    raise ValueError(f"a pair must be counted at least once, read {times}")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidState("worth", f"{type(error).__name__}: {error}") from None
         return made

@@ -199,3 +199,34 @@ def test_a_line_that_only_looks_the_same_is_found(before, after, lines):
 
 def _spaced(line):
     return json.dumps(json.loads(line), separators=(",", ":"))
+
+
+def of_kind(lines, kind, nth=0):
+    return [index for index, line in enumerate(lines) if json.loads(line)["kind"] == kind][nth]
+
+
+@pytest.mark.parametrize(
+    ("kind", "nth", "change", "said"),
+    [
+        ("outcome", 1, {"id": "outcome 0"}, "an event of that id stands there already"),
+        ("outcome", 1, {"turn": "turn 99"}, "there is no turn 'turn 99' before it"),
+    ],
+)
+def test_a_forged_event_that_no_session_takes_is_named(kind, nth, change, said, lines):
+    index = of_kind(lines, kind, nth)
+    done = replay(forged(lines, index, lambda event: event.update(change)))
+    assert [finding.told() for finding in done.findings] == [
+        f"line {index + 1}, event {change.get('id', 'outcome 1')!r}: {said}"
+    ]
+    assert not done.read_to_end
+
+
+def test_a_forged_original_is_named(lines):
+    session = Session()
+    session.put({"a": "x"})
+    session.put({"b": "y"}, "other")
+    log = [canonical(record.line()) for record in session.events()]
+    done = replay(forged(log, 2, lambda event: event.update(texts={"a": "z"})))
+    assert [finding.told() for finding in done.findings] == [
+        "line 3, event 'other': item 'a' has an original already"
+    ]

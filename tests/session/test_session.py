@@ -249,6 +249,7 @@ def test_governance_caps_and_logs_what_it_did():
     assert event.assignments["bad"][0] in ("capped", "withheld")
     assert event.choices["bad"] in ("keywords", "delete")
     assert session.state.governor.state("bad") == "suppressed"
+    assert "is not back at 0.40: association only" in session.verdicts()["bad"][1]
 
 
 def test_observing_caps_nothing():

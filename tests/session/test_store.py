@@ -11,13 +11,16 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 
 from memopt import InvalidInstance
 from memopt.session.config import Config
-from memopt.session.errors import InvalidOutcome, InvalidState, StoreFailed
+from memopt.session.errors import InvalidEvent, InvalidOutcome, InvalidPut, InvalidState, StoreFailed
+from memopt.session.events import canonical
 from memopt.session.governance import GovernanceRule
+from memopt.session.replay import replay
 from memopt.session.session import Outcome, Session
 from memopt.session.store import Store
 
@@ -138,13 +141,13 @@ def test_ids_of_any_text_survive(database):
         session = Session(Config(), store.session("s"))
         session.turn([item(name) for name in names], 10_000, "t\x00")
         session.put({name: name for name in names})
-        session.outcome("\ud800", True, names)
+        session.outcome("\x00", True, names)
     with Store(database) as store:
         again = Session(log=store.session("s"))
         assert sorted(again.state.ledger.held) == sorted(names)
         assert sorted(report.memory for report in again.worth()) == sorted(names)
         assert again.originals() == {name: name for name in names}
-        assert not again.outcome("\ud800", True, names).new
+        assert not again.outcome("\x00", True, names).new
 
 
 WRITER = """
@@ -412,3 +415,119 @@ def test_a_name_that_nobody_can_read_is_told(tmp_path):
         connection.execute("UPDATE memopt_sessions SET name = 's'")
     with Store(path) as store, pytest.raises(InvalidState):
         store.sessions()
+
+
+class Interrupting:
+    """Keeps a session, and is interrupted once while its events are read."""
+
+    def __init__(self, log, after):
+        self.log, self.after = log, after
+
+    @contextmanager
+    def reading(self):
+        with self.log.reading() as transaction:
+            yield InterruptedOnce(transaction, self)
+
+    def writing(self):
+        return self.log.writing()
+
+
+class InterruptedOnce:
+    def __init__(self, transaction, whole):
+        self.transaction, self.whole = transaction, whole
+
+    def __getattr__(self, name):
+        return getattr(self.transaction, name)
+
+    def since(self, number):
+        for count, made in enumerate(self.transaction.since(number), 1):
+            yield made
+            if count == self.whole.after:
+                self.whole.after = None
+                raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_others_events_are_read_counts_none_twice(tmp_path):
+    with Store(str(tmp_path / "memory.db")) as store:
+        other = Session(CONFIG, store.session("s"))
+        other.put({"a": "x", "b": "y"})
+        session = Session(log=Interrupting(store.session("s"), 8))
+        assert session.state.number == 2
+        for number in range(10):
+            other.outcome(f"e{number}", True, ["a", "b"])
+        with pytest.raises(KeyboardInterrupt):
+            _ = session.state
+        session.outcome("last", True, ["a", "b"])
+        for counted in (session, other, Session(log=store.session("s"))):
+            assert [report.retrievals for report in counted.worth()] == [11, 11]
+            assert counted.state.worth.pairs == {(1, 2): 11}
+
+
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_a_file_that_was_put_back_to_another_history_is_read_anew(more, tmp_path):
+    path, copy = tmp_path / "memory.db", tmp_path / "copy.db"
+    with Store(str(copy)) as store:
+        other = Session(CONFIG, store.session("s"))
+        other.put({"a": "x"})
+        for number in range(3 + more):
+            other.outcome(f"other {number}", False, ["a"])
+    with Store(str(path)) as store:
+        session = Session(CONFIG, store.session("s"))
+        session.put({"a": "x"})
+        for number in range(4):
+            session.outcome(f"e{number}", True, ["a"])
+        with sqlite3.connect(copy) as source, sqlite3.connect(path) as target:
+            source.backup(target)
+        session.outcome("last", True, ["a"])
+        (report,) = session.worth()
+        assert (report.plus, report.minus) == (1.0, 3.0 + more)
+        assert replay([canonical(made.line()) for made in session.events()]).identical
+
+
+def test_tables_of_another_version_are_told_and_left_alone(tmp_path):
+    path = tmp_path / "memory.db"
+    with Store(str(path)) as store:
+        Session(CONFIG, store.session("s")).put({"a": "x"})
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE memopt_pairs")
+    before = path.read_bytes()
+    for create in (True, False):
+        with pytest.raises(StoreFailed, match="made by another version of memopt"):
+            Store(str(path), create)
+    assert path.read_bytes() == before
+
+
+def test_a_file_put_back_from_a_backup_writes_ahead_again(tmp_path):
+    path, backup = str(tmp_path / "memory.db"), str(tmp_path / "backup.db")
+    with Store(path) as store:
+        Session(CONFIG, store.session("s")).put({"a": "x"})
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"VACUUM INTO '{backup}'")
+    assert sqlite3.connect(backup).execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    with Store(backup, create=False) as store:
+        Session(log=store.session("s")).outcome("e", True, ["a"])
+    assert sqlite3.connect(backup).execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+@pytest.mark.parametrize("name", ["\ud83d\ude00", "\ud800", ""])
+def test_an_id_that_utf_8_cannot_hold_is_refused(name):
+    session = Session()
+    with pytest.raises(InvalidPut, match="readable"):
+        session.put({name: "x"})
+    with pytest.raises(InvalidEvent, match="readable"):
+        session.put({"a": "x"}, name)
+    with pytest.raises(InvalidEvent, match="readable"):
+        session.outcome(name, True, [])
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_is_named(tmp_path):
+    path = tmp_path / "memory.db"
+    with Store(str(path)) as store:
+        Session(CONFIG, store.session("s")).put({"a": "x"})
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(StoreFailed, match="must be writable, even to read"), Store(str(path)) as store:
+            Session(log=store.session("s")).outcome("e", True, ["a"])
+    finally:
+        tmp_path.chmod(0o700)

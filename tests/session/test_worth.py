@@ -10,7 +10,7 @@ import memory_logs as logs
 import pytest
 
 from memopt.session.errors import InvalidOutcome, InvalidState
-from memopt.session.worth import MemoryWorth, Worth, WorthRule
+from memopt.session.worth import MOST_PAIRED, MemoryWorth, Worth, WorthRule
 
 
 def case(shared: Path, name: str) -> dict[str, Any]:
@@ -163,6 +163,8 @@ def test_a_part_of_the_memories_is_enough_to_record_one_outcome() -> None:
         {"pairs": [[1, 1, 1]]},
         {"pairs": [[1, 2, 1]]},
         {"pairs": [["a", "b", 1]]},
+        {"memories": {"a": [1, 2], "b": [1, 2]}, "pairs": [[1, 2, -5]]},
+        {"memories": {"a": [1, 2], "b": [1, 2]}, "pairs": [[1, 2, 1.5]]},
         {"rule": {"hi": 1}},
     ],
 )
@@ -209,3 +211,42 @@ def test_cheatsheet_logs_show_that_a_high_worth_may_be_the_base_rate_alone(share
     assert worth.base_rate > 0.95
     assert len(high) >= 10
     assert max(report.lift or 0.0 for report in high) < 1.05
+
+
+@pytest.mark.parametrize(
+    ("retrieved", "scores", "codes"),
+    [
+        ("ab", None, ["retrieved_not_list"]),
+        (5, None, ["retrieved_not_list"]),
+        ({"a"}, None, ["retrieved_not_list"]),
+        (["a"], 5, ["scores_not_list"]),
+        (["a"], "1", ["scores_not_list"]),
+        ([3], [-1], ["memory_not_text", "score_negative"]),
+        (["a"], [10**400], ["score_not_number"]),
+    ],
+)
+def test_what_is_no_list_and_no_float_is_a_fault_like_any_other(
+    retrieved: Any, scores: Any, codes: list[str]
+) -> None:
+    with pytest.raises(InvalidOutcome) as raised:
+        Worth(known="ab").record(retrieved, True, scores)
+    assert [fault.code for fault in raised.value.faults] == codes
+
+
+def test_more_memories_than_can_be_paired_are_credited_and_not_paired() -> None:
+    names = [f"m{number}" for number in range(MOST_PAIRED + 1)]
+    worth = Worth(known=names)
+    worth.record(names[:-1], True)
+    pairs = MOST_PAIRED * (MOST_PAIRED - 1) // 2
+    assert len(worth.pairs) == pairs
+    worth.record(names, True)
+    assert (len(worth.pairs), set(worth.pairs.values())) == (pairs, {1})
+    assert worth.counts(names[-1])[0] == 1 / len(names)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"interval": "wilsn"}, {"weights": "uniformly"}, {"evidence": "raw"}, {"least_evidence": -3}]
+)
+def test_a_rule_that_there_is_not_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong)).replace("_", " ").split()[0]):
+        WorthRule(**wrong)
