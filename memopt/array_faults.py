@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pydantic_core import PydanticCustomError
 
 from memopt.errors import Fault, as_read, is_name
-from memopt.number import read_number
+from memopt.number import exact, read_number
 
 MOST_PLACES = 20
 """At most this many places of one kind are reported, and the count of the rest."""
@@ -61,7 +61,7 @@ def _budget_faults(budget: Any) -> Iterator[Fault]:
 
 def _price_faults(price: Any) -> Iterator[Fault]:
     try:
-        negative = float(read_number(price)) < 0
+        negative = exact(read_number(price)) < 0
     except PydanticCustomError as error:
         message = "the price must be a finite number >= 0"
         yield Fault(f"price_{error.type}", message, field="price", read=as_read(price))

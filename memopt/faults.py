@@ -11,9 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from pydantic_core import PydanticCustomError
+
 from memopt.columns import DEFAULT_LADDER, DELETE
 from memopt.errors import Fault, as_read
 from memopt.jsontext import RepeatedKeys
+from memopt.number import exact, read_number
 from memopt.shape import fields, place_of, shape_faults
 
 Fields = Mapping[str, Any]
@@ -152,8 +155,8 @@ def _budget_faults(top: Fields) -> Iterator[Fault]:
 def _price_faults(top: Fields) -> Iterator[Fault]:
     price = top.get("price", 0)
     try:
-        negative = float(price) < 0
-    except (TypeError, ValueError, OverflowError):
+        negative = exact(read_number(price)) < 0
+    except PydanticCustomError:
         return
     if negative:
         read = as_read(price)

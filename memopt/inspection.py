@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -75,14 +74,11 @@ def _coefficients(numbers: Any) -> dict[str, int | None]:
 
 def _blocks(program: Program) -> dict[str, int]:
     """Return how many blocks the links make of the items, and how large the largest is."""
-    unit_of = {item: members[0] for members in program.groups for item in members}
-    block_of = {unit[0]: units[0][0] for units in program.exclusives for unit in units}
-    units = (unit_of.get(item, item) for item in range(len(program)))
-    sizes = Counter(block_of.get(unit, unit) for unit in units)
+    sizes = [sum(map(len, units)) for units in program.alternatives()]
     return {
         "count": len(sizes),
-        "linked": sum(size > 1 for size in sizes.values()),
-        "largest": max(sizes.values(), default=0),
+        "linked": sum(size > 1 for size in sizes),
+        "largest": max(sizes, default=0),
         "groups": len(program.groups),
         "exclusives": len(program.exclusives),
     }

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Unit = tuple[int, ...]
+"""Items that are present together or not at all: a group, or an item alone."""
 Selection = NDArray[np.int64]
 """One option index an item, shape ``[items]``: the only thing ever taken from a solver."""
 
@@ -77,8 +80,8 @@ class Program:
     level: Ints
     tokens: Ints
     value: Ints
-    groups: tuple[tuple[int, ...], ...] = ()
-    exclusives: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    groups: tuple[Unit, ...] = ()
+    exclusives: tuple[tuple[Unit, ...], ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.start, self.level, self.tokens, self.value):
@@ -112,9 +115,31 @@ class Program:
         """Return the option indices of an item."""
         return range(int(self.start[item]), int(self.start[item + 1]))
 
+    def delete_option(self, item: int) -> int | None:
+        """Return the option of an item that deletes it, None where it is pinned."""
+        last = int(self.start[item + 1]) - 1
+        return last if self.level[last] == self.deleted else None
+
+    def alternatives(self) -> Iterator[tuple[Unit, ...]]:
+        """Yield every exclusive set, and every unit that is in none as a set of its own.
+
+        Of one set at most one unit is present, and every item is in exactly one unit of one set.
+        """
+        yield from self.exclusives
+        seen = set(chain.from_iterable(chain.from_iterable(self.exclusives)))
+        for unit in [*self.groups, *((item,) for item in range(len(self)))]:
+            if unit[0] not in seen:
+                seen.update(unit)
+                yield (unit,)
+
     def levels(self, selection: Selection) -> Ints:
         """Return the level index each item holds under a selection, shape ``[items]``."""
         return self.level[selection]
+
+    def choices(self, selection: Selection) -> dict[str, str]:
+        """Return the level name of every item under a selection."""
+        levels = self.levels(selection).tolist()
+        return {item: self.ladder[level] for item, level in zip(self.ids, levels, strict=True)}
 
     def audit(self, selection: Selection) -> Audit:
         """Recompute value, tokens and every constraint of a selection.

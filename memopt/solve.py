@@ -13,7 +13,7 @@ from memopt.errors import SolverFailed
 from memopt.explain import explain
 from memopt.instance import Instance
 from memopt.shortage import find_shortage
-from memopt.solvers import Answer, Solver, get
+from memopt.solvers import Answer, Solver, check_time_limit, get
 
 
 def solve(
@@ -28,7 +28,8 @@ def solve(
     solver
         ``dp`` (exact, ours), ``cpsat``, ``milp``, ``exhaustive``, ``greedy``, or a `Solver`.
     time_limit
-        Seconds; None = until proved. Hitting it costs the proof, never the answer.
+        Seconds; None = until proved. Hitting it costs the proof, never the answer. Loading a solver is
+        not counted: of ``dp`` a second, some ten where it was never compiled; see `prepare`.
 
     Returns
     -------
@@ -39,6 +40,10 @@ def solve(
     ------
     ValueError
         When the time limit is negative or no number.
+    TypeError, InvalidInstance
+        When the instance is none, or sums of it are too large to compile.
+    UnknownSolver
+        When there is no solver of that name.
     SolverMissing, SolverLimit, SolverFailed
         When the asked solver is not installed, refuses the program, or gives no usable selection.
     """
@@ -52,8 +57,7 @@ def solve_compiled(
     compiled: Compiled, solver: str | Solver = "dp", time_limit: float | None = None
 ) -> Allocation:
     """Solve what is compiled already; see `solve`."""
-    if time_limit is not None and not time_limit >= 0:
-        raise ValueError(f"time_limit is a number of seconds >= 0, not {time_limit!r}")
+    check_time_limit(time_limit)
     chosen = get(solver) if isinstance(solver, str) else solver
     began = time.perf_counter()
     answer = chosen.solve(compiled.program, time_limit)

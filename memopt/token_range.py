@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from memopt.program import Program
-
-Unit = tuple[int, ...]
+from memopt.program import Program, Unit
 
 
 def token_range(program: Program) -> tuple[int, int] | None:
@@ -13,13 +11,7 @@ def token_range(program: Program) -> tuple[int, int] | None:
     None when the links forbid what the pins demand, so that there is no selection at all.
     """
     least = most = 0
-    sets = [*program.exclusives]
-    joined = {unit[0] for units in sets for unit in units}
-    units = [*program.groups]
-    grouped = {item for unit in units for item in unit}
-    units += [(item,) for item in range(len(program)) if item not in grouped]
-    sets += [(unit,) for unit in units if unit[0] not in joined]
-    for alternatives in sets:
+    for alternatives in program.alternatives():
         spans = [_Span(program, unit) for unit in alternatives]
         ways = [
             span.present for span in spans if span.present and all(s is span or s.may_leave for s in spans)

@@ -59,12 +59,7 @@ class Verdict:
 
     def choices(self, answer: Checked) -> dict[str, str]:
         """Return the level name of every item in an answer; empty when it has no selection."""
-        if answer.selection is None:
-            return {}
-        levels = self.program.levels(answer.selection).tolist()
-        return {
-            item: self.program.ladder[level] for item, level in zip(self.program.ids, levels, strict=True)
-        }
+        return {} if answer.selection is None else self.program.choices(answer.selection)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the verdict object of ``--json``."""

@@ -9,7 +9,7 @@ from memopt.columns import Columns
 from memopt.compile import compile
 from memopt.instance import Instance
 from memopt.program import Program
-from memopt.solvers import Solver
+from memopt.solvers import Solver, check_time_limit
 from memopt.verdict import Verdict, judge
 
 SUBJECT = "dp"
@@ -39,7 +39,7 @@ def verify(
     UnknownSolver, SolverMissing
         When there is no such solver, or its package is not installed.
     ValueError
-        When ``against`` names nobody, or ``dp`` itself.
+        When ``against`` names nobody, or ``dp`` itself, or the time limit is negative or no number.
     """
     others = (against,) if isinstance(against, str) else tuple(against)
     if not others or SUBJECT in others:
@@ -51,4 +51,5 @@ def verify_program(
     program: Program, solvers: Iterable[str | Solver], time_limit: float | None = None
 ) -> Verdict:
     """Ask every solver about a program and judge their answers; see `verify`."""
+    check_time_limit(time_limit)
     return judge(program, [ask(program, solver, time_limit) for solver in solvers])

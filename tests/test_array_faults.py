@@ -35,7 +35,7 @@ def test_a_budget_that_is_none(code, budget):
     [
         *[("price_not_number", bad) for bad in ("dear", None, True, [1.0], "1_0")],
         *[("price_not_finite", bad) for bad in (math.nan, math.inf, "nan", 10**400)],
-        *[("price_negative", bad) for bad in (-0.1, "-1", np.float32(-2))],
+        *[("price_negative", bad) for bad in (-0.1, "-1", "-1e-400", np.float32(-2))],
     ],
 )
 def test_a_price_that_is_none(code, price):

@@ -64,7 +64,7 @@ TOP = {
     "reserved_not_integer": [(declared(budget={"window": 1, "reserved": {"a": "3"}}), "budget.reserved.a")],
     "reserved_negative": [(declared(budget={"window": 1, "reserved": {"a": -3}}), "budget.reserved.a")],
     "reserved_empty": [(declared(budget={"window": 1, "reserved": {"": 1}}), "budget.reserved.")],
-    "price_negative": [(declared(price=-0.1), "price"), (declared(price="-1"), "price")],
+    "price_negative": [(declared(price=bad), "price") for bad in (-0.1, "-1", "-1e-400")],
     "price_not_number": [(declared(price=bad), "price") for bad in ("dear", None, True, [])],
     "price_not_finite": [(declared(price=bad), "price") for bad in (math.nan, math.inf, "inf", "1e400")],
     "ladder_not_list": [(declared(ladder=bad), "ladder") for bad in ("raw", None, 3, {})],

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import declarations
 
-from memopt import Instance, SolverFailed, solve
+from memopt import Instance, SolverFailed, solve, verify
 from memopt.compile import compile as compiled
 from memopt.errors import UnknownSolver
 from memopt.families import generate
@@ -217,8 +217,9 @@ def test_a_limit_too_short_for_any_selection_still_gives_one(solver: str) -> Non
 
 @pytest.mark.parametrize("limit", [-1, -0.001, math.nan])
 def test_a_time_limit_is_a_number_of_seconds(limit: float) -> None:
-    with pytest.raises(ValueError, match="time_limit"):
-        solve(Instance.model_validate(DECLARED), time_limit=limit)
+    for ask in (solve, verify):
+        with pytest.raises(ValueError, match="time_limit"):
+            ask(Instance.model_validate(DECLARED), time_limit=limit)
 
 
 def test_what_is_no_instance_is_refused_in_words() -> None:

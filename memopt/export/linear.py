@@ -99,5 +99,5 @@ def _links(program: Program, names: Names) -> Iterator[Row]:
 
 def _deleted(program: Program, item: int, coefficient: int) -> dict[int, int]:
     """Return the term of an item's ``delete`` variable; there is none if the item is pinned."""
-    last = int(program.start[item + 1]) - 1
-    return {last: coefficient} if program.level[last] == program.deleted else {}
+    option = program.delete_option(item)
+    return {} if option is None else {option: coefficient}

@@ -106,11 +106,7 @@ class Imported:
         }
 
     def _choices(self) -> dict[str, str]:
-        if self.selection is None:
-            return {}
-        program = self.best.compiled.program
-        levels = program.levels(self.selection).tolist()
-        return {item: program.ladder[level] for item, level in zip(program.ids, levels, strict=True)}
+        return {} if self.selection is None else self.best.compiled.program.choices(self.selection)
 
 
 def import_solution(compiled: Compiled, content: bytes) -> Imported:

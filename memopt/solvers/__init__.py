@@ -6,9 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 
 from memopt.errors import UnknownSolver
-from memopt.solvers.protocol import Answer, Solver
+from memopt.solvers.protocol import Answer, Solver, check_time_limit
 
-__all__ = ["SOLVERS", "Answer", "Solver", "get"]
+__all__ = ["SOLVERS", "Answer", "Solver", "check_time_limit", "get"]
 
 _MODULES = {
     "dp": ("memopt.solvers.dp", "DynamicProgram"),

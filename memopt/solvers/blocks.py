@@ -7,7 +7,6 @@ multiple-choice knapsack over the blocks is the whole program.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -21,7 +20,7 @@ MOST_COMBINATIONS, MOST_WHEN_LATE = 50_000, 64
 
 
 @dataclass(frozen=True)
-class Unit:
+class Ways:
     """The ways in which all members of a unit are present, undominated ones only.
 
     Attributes
@@ -64,7 +63,7 @@ class Linked:
         Every member of the block, and its ``delete`` option (its last one, if it must stay).
     """
 
-    units: tuple[Unit, ...]
+    units: tuple[Ways, ...]
     items: Ints
     deleted: Ints
 
@@ -137,7 +136,7 @@ def decompose(program: Program, kernels: Any, deadline: float | None = None) -> 
             program.start, program.tokens, program.value, everything, program.start[:-1], (), complete=True
         )
     linked, alone = [], np.ones(len(program), dtype=bool)
-    for units in _alternatives_of(program):
+    for units in program.alternatives():
         if len(units) > 1 or len(units[0]) > 1:
             alone[list(chain.from_iterable(units))] = False
             linked.append(_block(program, units, kernels, deadline))
@@ -173,21 +172,11 @@ def relaxed_bound(program: Program, a: int, b: int) -> int:
         return sum(parts) if len(parts) == len(unit) else None
 
     total = 0
-    for units in _alternatives_of(program):
+    for units in program.alternatives():
         held = [unit for unit in units if any(must[item] for item in unit)]
         gains = [found for unit in held or units if (found := gain(unit)) is not None]
         total += max(gains if held else [0, *gains])
     return (total + a * program.budget) // b
-
-
-def _alternatives_of(program: Program) -> Iterator[tuple[tuple[int, ...], ...]]:
-    """Yield every exclusive set, and every unit that is in none as a set of its own."""
-    yield from program.exclusives
-    seen = set(chain.from_iterable(chain.from_iterable(program.exclusives)))
-    for unit in [*program.groups, *((item,) for item in range(len(program)))]:
-        if unit[0] not in seen:
-            seen.update(unit)
-            yield (unit,)
 
 
 def _block(
@@ -206,7 +195,7 @@ def _block(
     return Linked(present, items, deleted), tokens, value
 
 
-def _combine(program: Program, unit: tuple[int, ...], kernels: Any, deadline: float | None) -> Unit:
+def _combine(program: Program, unit: tuple[int, ...], kernels: Any, deadline: float | None) -> Ways:
     """Return the undominated ways in which all members of a unit are present."""
     complete, steps = True, []
     tokens, value = np.zeros(1, np.int64), np.zeros(1, np.int64)
@@ -223,4 +212,4 @@ def _combine(program: Program, unit: tuple[int, ...], kernels: Any, deadline: fl
             thin = np.linspace(0, len(tokens) - 1, max(2, most // 4)).astype(np.int64)
             tokens, value, origin, complete = tokens[thin], value[thin], origin[thin], False
         steps.append((first, origin, width))
-    return Unit(unit, tuple(steps), tokens, value, complete)
+    return Ways(unit, tuple(steps), tokens, value, complete)

@@ -120,8 +120,8 @@ def build(program: Program) -> tuple[CpModel, list[IntVar]]:
     model.add(cp_model.LinearExpr.weighted_sum(chosen, tokens) <= program.budget // step)
 
     def deleted(item: int) -> IntVar | int:
-        last = int(program.start[item + 1]) - 1
-        return chosen[last] if program.level[last] == program.deleted else 0
+        option = program.delete_option(item)
+        return 0 if option is None else chosen[option]
 
     for first, *others in program.groups:
         for other in others:

@@ -202,10 +202,10 @@ class _Core:
             if self.made > _WORK_PER_STATE * most_states:
                 why = FULL
                 break
-            if deadline is None:
-                self._kernels = jit.select(0, self.made)
-            elif time.perf_counter() >= deadline:
+            left = None if deadline is None else deadline - time.perf_counter()
+            if left is not None and left <= 0:
                 break
+            self._kernels = jit.select(0, self.made, left)
         _, prefix, weight, worth, _, _, parent, change, _, gain, extra, found = state
         if why != DONE:
             self._least = int((self._dual.a * weight - self._dual.b * worth).min()) + int(prefix)

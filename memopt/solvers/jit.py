@@ -21,6 +21,8 @@ PLAIN_OPTIONS = 500
 """Options of a program up to which the plain form serves: some milliseconds of work."""
 PLAIN_STATES = 50_000
 """States of one search after which the plain form hands over: some tenths of a second."""
+LOAD_SECONDS = 2.0
+"""A search that must end sooner stays with the plain form: loading takes about half of that."""
 _PLAIN_SLICE, _COMPILED_SLICE = 5_000, 2_000_000
 """States made between two looks at the clock: some ten milliseconds in either form."""
 
@@ -28,10 +30,21 @@ _plain = SimpleNamespace(slice=_PLAIN_SLICE, **{entry.__name__: entry for entry 
 _loaded: list[Any] = []
 
 
-def select(options: int, states: int = 0) -> Any:
-    """Return the kernels for a program of so many options, or to go on after so many states."""
+def select(options: int, states: int = 0, left: float | None = None) -> Any:
+    """Return the kernels for a program.
+
+    Parameters
+    ----------
+    options
+        Of the program.
+    states
+        That the search has made.
+    left
+        Seconds that it has left; None = any number.
+    """
     if not _loaded:
-        if options <= PLAIN_OPTIONS and states < PLAIN_STATES:
+        hurried = states > 0 and left is not None and left < LOAD_SECONDS
+        if hurried or (options <= PLAIN_OPTIONS and states < PLAIN_STATES):
             return _plain
         prepare()
     return _loaded[0]

@@ -214,8 +214,8 @@ def _build(
         return pulp.LpAffineExpression({variable: factor for variable, factor in pairs if factor})
 
     def deleted(item: int) -> Any:
-        last = int(program.start[item + 1]) - 1
-        return chosen[last] if program.level[last] == program.deleted else 0
+        option = program.delete_option(item)
+        return 0 if option is None else chosen[option]
 
     problem.setObjective(total(costs))
     for item in range(len(program)):

@@ -74,6 +74,12 @@ class Limit:
             raise SolverLimit(self.solver, self.name, self.read, self.most)
 
 
+def check_time_limit(time_limit: float | None) -> None:
+    """Raise `ValueError` unless a time limit is None or a number of seconds >= 0."""
+    if time_limit is not None and not time_limit >= 0:
+        raise ValueError(f"time_limit is a number of seconds >= 0, not {time_limit!r}")
+
+
 class Solver(Protocol):
     """A way to solve a program."""
 
