@@ -13,8 +13,8 @@ from memopt.session.contrast import Contrast
 from memopt.session.errors import InvalidState
 from memopt.session.worth import MemoryWorth
 
-State = Literal["normal", "suppressed", "deprecated"]
-STATES: tuple[State, ...] = ("normal", "suppressed", "deprecated")
+Standing = Literal["normal", "suppressed", "deprecated"]
+STATES: tuple[Standing, ...] = ("normal", "suppressed", "deprecated")
 Arm = Literal["shown", "capped", "withheld"]
 
 
@@ -95,8 +95,8 @@ class Transition:
     """
 
     memory: str
-    before: State
-    after: State
+    before: Standing
+    after: Standing
     reason: str
     causal: bool
 
@@ -127,10 +127,10 @@ class Governor:
     """
 
     rule: GovernanceRule = field(default_factory=GovernanceRule)
-    states: Mapping[str, State] = field(default_factory=dict)
+    states: Mapping[str, Standing] = field(default_factory=dict)
     contrasts: Mapping[str, Contrast] = field(default_factory=dict)
 
-    def state(self, memory: str) -> State:
+    def state(self, memory: str) -> Standing:
         """Return the state of a memory."""
         return self.states.get(memory, "normal")
 
@@ -259,7 +259,7 @@ class Governor:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidState("governance", f"{type(error).__name__}: {error}") from None
 
-    def _propensities(self, state: State) -> tuple[float, float]:
+    def _propensities(self, state: Standing) -> tuple[float, float]:
         """Return how likely a memory in a state is shown, and how likely withheld."""
         rule = self.rule
         if state == "normal":
@@ -268,7 +268,7 @@ class Governor:
             return rule.show, 1 - rule.show
         return rule.show, rule.withhold
 
-    def _verdict(self, before: State, report: MemoryWorth, base_rate: float) -> tuple[State, str, bool]:
+    def _verdict(self, before: Standing, report: MemoryWorth, base_rate: float) -> tuple[Standing, str, bool]:
         rule, contrast = self.rule, self.contrasts.get(report.memory, Contrast())
         least, most = contrast.interval(rule.confidence)
         enough = min(contrast.shown, contrast.withheld) >= rule.least_arm

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from memopt.session.config import Config
-from memopt.session.contrast import Contrast
 from memopt.session.errors import InvalidState
 from memopt.session.events import (
     START,
@@ -39,8 +38,6 @@ class Exposure:
         Items in the context.
     assignments
         See `Governor.assign`.
-    pinned
-        Items exempt from governance.
     """
 
     shown: frozenset[str]
@@ -322,10 +319,14 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
                     "opens": {item: entry[2] for item, entry in held.items() if entry[2] is not None},
                 }
             ),
-            governor=Governor(
-                config.governance,
-                {memory: entry[0] for memory, entry in governed.items() if entry[0] is not None},
-                {memory: Contrast(*entry[1]) for memory, entry in governed.items() if entry[1] is not None},
+            governor=Governor.from_dict(
+                {
+                    "rule": asdict(config.governance),
+                    "states": {
+                        memory: entry[0] for memory, entry in governed.items() if entry[0] is not None
+                    },
+                    "contrasts": {m: entry[1] for m, entry in governed.items() if entry[1] is not None},
+                }
             ),
             worth=Worth.from_dict(
                 {
@@ -339,7 +340,7 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
             context={item: Held(level, int(tokens)) for item, (level, tokens) in context.items()},
             originals=parts["original"],
         )
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise InvalidState("session", f"{type(error).__name__}: {error}") from None
 
 

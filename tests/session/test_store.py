@@ -393,6 +393,8 @@ def test_a_wrong_url_is_a_sentence_without_its_password(where):
         "memopt_state SET part = 'none' WHERE part = 'queue'",
         "memopt_state SET whose = '{' WHERE part = 'queue'",
         "memopt_state SET value = '[3,1,1,1,1]' WHERE part = 'worth'",
+        "memopt_state SET value = '[\"t1\",[\"a\"]]' WHERE part = 'context'",
+        "memopt_state SET value = '[\"banned\",null]' WHERE part = 'governed'",
         "memopt_pairs SET other = other + 1000",
         "memopt_pairs SET times = 'often'",
     ],
