@@ -11,7 +11,7 @@ README = Path(__file__).parent.parent / "README.md"
 def test_the_python_examples_run_and_print_what_they_say(capsys) -> None:
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert blocks
-    scope: dict[str, object] = {"items": [{"id": "task"}]}
+    scope: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), scope)
         printed = capsys.readouterr().out
