@@ -1,4 +1,4 @@
-"""The answer in words: one level an item, with value, tokens, status, bound and proof."""
+"""The answer in words: one level per item, with value, tokens, status, bound and proof."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Allocation:
     status
         ``optimal`` (proved), ``feasible`` (a limit was hit; see `gap`) or ``infeasible``.
     selection
-        Option index an item in canonical order, None when infeasible.
+        Option index per item in canonical order, None when infeasible.
     tokens
         Tokens kept; None when infeasible.
     units, bound_units

@@ -28,7 +28,7 @@ class Checked:
         bound; ``infeasible``: claimed; ``unknown``: no selection and no claim; ``invalid``: the
         selection breaks a constraint; ``refused``: the program is beyond a limit; ``failed``.
     selection
-        Option index an item; None when there is none, or what was given is not one option an item.
+        Option index per item; None when there is none, or what was given is not one option per item.
     value, tokens
         Recomputed, in grid units and in tokens; None without a selection.
     bound, fewest, proof

@@ -195,7 +195,7 @@ class Instance(BaseModel):
         price: float | str = 0.0,
         ids: Sequence[str] | None = None,
     ) -> Columns:
-        """Declare a large instance by columns, without an object an item.
+        """Declare a large instance by columns, without an object per item.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 Unit = tuple[int, ...]
 """Items that are present together or not at all: a group, or an item alone."""
 Selection = NDArray[np.int64]
-"""One option index an item, shape ``[items]``: the only thing ever taken from a solver."""
+"""One option index per item, shape ``[items]``: the only thing ever taken from a solver."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Audit:
 class Program:
     """An instance compiled to integers; what every solver, emitter and checker reads.
 
-    Choose exactly one option an item so that the sum of values is largest, then the sum of tokens
+    Choose exactly one option per item so that the sum of values is largest, then the sum of tokens
     smallest, subject to ``sum of tokens <= budget`` and the links. Items stand in canonical order
     (by id), options of an item richest level first, so that permuting an input changes nothing.
 
@@ -147,7 +147,7 @@ class Program:
         Parameters
         ----------
         selection
-            One option index an item, shape ``[items]``; nothing else is believed.
+            One option index per item, shape ``[items]``; nothing else is believed.
 
         Returns
         -------

@@ -3,11 +3,11 @@
 Every kept token behind the first change costs ``cache_price / budget`` more than one before it. Which
 leading part stays as it was (the *cut*) is decided together with all the rest, exactly. A cut fixes
 what lies before it and charges what follows: that is a program like any other, and the best over
-all cuts is the optimum, for a cut that undercounts the part that stays is beaten by the one that
-counts it.
+all cuts is the optimum. (Where a solution keeps a longer leading part than its cut assumes, a later cut
+gives the same solution a higher value.)
 
-Hardly any cut has to be solved. For a multiplier of a token, one backward pass over the items bounds all
-cuts at once; the cut of the largest bound is tightened, then solved, until no other bound
+Hardly any cut has to be solved. For a given price per token, one backward pass over the items bounds all
+cuts at once; the cut with the largest bound gets a tighter one, then is solved, until no other bound
 reaches the best value found. Source: the first objection of users in facts/field.md; case 52.
 """
 
@@ -42,7 +42,7 @@ def solve_cached(
     order: Sequence[str] | None = None,
     solver: str = "dp",
 ) -> Allocation:
-    """Choose one level an item when tokens behind the first change cost more.
+    """Choose one level per item when tokens behind the first change cost more.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The report of a batch verification: what was asked, by whom it was answered, and a row an instance.
+"""The report of a batch verification: what was asked, by whom it was answered, and a row per instance.
 
 Everything but the times depends on the question and the versions alone, so two runs can be compared:
 ``content`` is the digest of all that is no time.

@@ -19,7 +19,7 @@ from memopt.solvers import Answer, Solver, check_time_limit, get
 def solve(
     instance: Instance | Columns, solver: str | Solver = "dp", time_limit: float | None = None
 ) -> Allocation:
-    """Choose one level an item so that the priced utility is largest within the token budget.
+    """Choose one level per item so that the priced utility is largest within the token budget.
 
     Parameters
     ----------

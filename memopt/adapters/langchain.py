@@ -49,9 +49,9 @@ class MemoptMiddleware(FitsRequests[Runtime[Any]], AgentMiddleware[AgentState[An
     Raises
     ------
     InfeasibleTurn
-        By a request whose pinned messages need more than what is left of the budget.
+        When the pinned messages of a request need more than what is left of the budget.
     InvalidInstance
-        When the reserved parts alone need more than the budget; by a wrong budget or message.
+        When the reserved parts alone need more than the budget, or the budget or a message is wrong.
     """
 
     def wrap_model_call(

@@ -74,7 +74,7 @@ class MemoptMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
     tokenizer
         See `memopt.text.fit.fit`; by default that of a `Memory` without one of its own.
     utility, ladders, costs
-        See `memopt.text.fit.fit`. Video and documents cost what a `Memory` takes them for.
+        See `memopt.text.fit.fit`. Video and documents are charged what a `Memory` charges.
 
     Raises
     ------

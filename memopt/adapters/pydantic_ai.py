@@ -50,9 +50,9 @@ class FitHistory(FitsRequests[RunContext[Any]], AbstractCapability[Any]):
     Raises
     ------
     InfeasibleTurn
-        By a request whose pinned messages need more than what is left of the budget.
+        When the pinned messages of a request need more than what is left of the budget.
     InvalidInstance
-        When the reserved parts alone need more than the budget; by a wrong budget or message.
+        When the reserved parts alone need more than the budget, or the budget or a message is wrong.
     """
 
     async def prepare_model_request(

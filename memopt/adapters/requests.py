@@ -1,4 +1,4 @@
-"""What the adapters share that fit each request of an agent: budget, tokenizer, session, who is told."""
+"""Base class of the adapters that fit every request of an agent."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The program as a linear model in binaries: what LP and MPS files say, row by row.
 
-One binary a candidate level of an item, 1 if the item is kept at that level. `delete` is a variable
-like the others, so the links need only that one: of a group all or none of the members are deleted,
-of an exclusive set all units but one are deleted at least.
+One binary per candidate level of each item, 1 if the item is kept at that level. `delete` is a variable
+like the others, and the links need only that one: of a group all members are deleted or none, of an
+exclusive set at least all units but one are.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Linear:
     values
         Objective coefficient of each option, shape ``[options]``.
     rows
-        The budget, one row an item, one a link (a group of n members has n - 1).
+        The budget, one row per item, one per link (a group of n members has n - 1).
     """
 
     digest: str

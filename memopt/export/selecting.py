@@ -1,4 +1,4 @@
-"""From the names and values of a solution file to one option an item, or every reason why not."""
+"""From the names and values of a solution file to one option per item, or every reason why not."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Memory Worth by columns: one update and one set of estimators, for sessions and experiments alike.
 
-A table has one row a memory and four columns: the weight of its retrievals that ended in success, the
+A table has one row per memory and four columns: the weight of its retrievals that ended in success, the
 weight of those that ended in failure, the sum of squared weights, and the raw number of retrievals.
 The first two are the published counters (Simsek, "When to Forget", arXiv 2604.12007); the others say
 how much evidence stands behind them.

@@ -142,7 +142,7 @@ class Governor:
         Parameters
         ----------
         turn
-            Number of the turn: the draws are those of PCG64 seeded with (seed, turn), one a memory
+            Number of the turn: the draws are those of PCG64 seeded with (seed, turn), one per memory
             in the order of ids, so neither a restart nor the order of candidates changes them.
         candidates
             Ids offered.

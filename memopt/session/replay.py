@@ -121,7 +121,7 @@ def replay(lines: Iterable[str | bytes]) -> Replay:
     Parameters
     ----------
     lines
-        One event a line with its digest, as `Record.line` gives them; blank lines are skipped.
+        One event per line with its digest, as `Record.line` gives them; blank lines are skipped.
 
     Raises
     ------

@@ -44,8 +44,8 @@ class Outcome:
     Attributes
     ----------
     id
-        Unique: recording it twice counts once. None = the session gives one, and what is told again
-        counts again.
+        Unique: recording it twice counts once. None = the session makes one, so telling it again
+        counts it again.
     success
         Whether the episode succeeded.
     retrieved
@@ -153,6 +153,12 @@ class Session:
         Of a new session; a session that exists keeps its own, unless `configure` changes it.
     log
         Where it is kept, in memory by default; `store.Store.session` gives one in a database.
+
+    Notes
+    -----
+    Beside what each call says, any may raise `InvalidEvent` (an id that is none, or of another kind of
+    event), `InvalidConfig` (one wanted by `configure`), `StoreFailed` and `InvalidState` (a database
+    that fails, or holds what cannot be read).
     """
 
     def __init__(self, config: Config | None = None, log: Log | None = None) -> None:
@@ -339,6 +345,11 @@ class Session:
             Ids wanted, None = all of the archive. Those without an original stay capped.
         archive
             Where the originals are; None = those put into this session.
+
+        Raises
+        ------
+        TypeError
+            When a compressor returns no text.
         """
         with self._batch() as batch:
             wanted = None if items is None else list(items)

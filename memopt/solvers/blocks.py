@@ -109,7 +109,7 @@ class Blocks:
         return len(self.start) - 1
 
     def selection(self, chosen: Ints) -> Selection:
-        """Translate one option index a block, shape ``[blocks]``, to one option an item."""
+        """Translate one option index per block, shape ``[blocks]``, to one per item."""
         if not self.linked:
             return chosen
         free = len(self.free)

@@ -33,7 +33,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Multiplier:
-    """The rational a / b, in value a token.
+    """The rational a / b, in value per token.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ class Greedy:
     Attributes
     ----------
     by
-        ``density``: again and again the upgrade with the largest gain in value a token that still
+        ``density``: again and again the upgrade with the largest gain in value per token that still
         fits. ``score``: the blocks by their largest value, each at its most valuable option that
         still fits.
     """
@@ -68,7 +68,7 @@ class _Fill:
         heapify(heap)
         while heap:
             _, block, option = heappop(heap)
-            # One entry a block, so it starts from what the block holds; the room may have shrunk.
+            # One entry per block, so it starts from what the block holds; the room may have shrunk.
             if self.tokens[option] - self.tokens[self.chosen[block]] <= self.room:
                 self._take(block, option)
             for entry in self._densest(block):

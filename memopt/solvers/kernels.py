@@ -267,7 +267,7 @@ def settle(
 
 
 def sort_by(rank: Ints, order: Ints) -> tuple[Ints, Ints]:
-    """Sort `order` by `rank`, which goes along; stable, bottom up."""
+    """Return `rank` sorted and `order` sorted by it: a stable merge sort from the bottom up."""
     count = len(order)
     rank2, order2 = np.empty(count, np.int64), np.empty(count, np.int64)
     width = 1
@@ -291,8 +291,8 @@ def sort_by(rank: Ints, order: Ints) -> tuple[Ints, Ints]:
 def nearest_first(tokens: Given, base: Ints, nearest: Ints, key: Ints, limit: int) -> tuple[Ints, bool]:
     """Return the blocks whose key is within a limit, smallest first, and whether all keys differ.
 
-    Of equal ones those whose nearest option takes tokens and those whose nearest gives some stand in turn,
-    so that the states stay near the room.
+    Among blocks of equal key, one whose nearest option takes tokens and one whose nearest option frees
+    some alternate, so that the states stay near the room.
     """
     count = 0
     for i in range(len(key)):

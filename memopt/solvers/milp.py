@@ -204,7 +204,7 @@ def _pulp() -> str:
 def _build(
     program: Program, weights: list[int], costs: list[float], capacity: int
 ) -> tuple[Any, list[Any], Any]:
-    """Return the problem (minimise the costs), a binary an option, and the budget's constraint."""
+    """Return the problem (minimise the costs), one binary per option, and the budget's constraint."""
     pulp: Any = import_module("pulp")
     problem = pulp.LpProblem("memopt", pulp.LpMinimize)
     chosen = [problem.add_variable(f"x{o:08d}", 0, 1, pulp.LpInteger) for o in range(len(weights))]

@@ -16,7 +16,7 @@ class Answer:
     Attributes
     ----------
     selection
-        One option index an item, or None when the solver found none.
+        One option index per item, or None when the solver found none.
     infeasible
         The solver proved that no selection exists.
     bound

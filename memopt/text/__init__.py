@@ -1,1 +1,1 @@
-"""Texts: words and sentences, and compressors that need no language model."""
+"""Texts and chats: messages, tokens, levels made without a language model, and fitting into a budget."""
