@@ -33,6 +33,10 @@ _ALONE = ("measured", "ours", "± sd")
 _SEEDS = "ours: mean over the seeds, ± sd: its standard deviation over them; diff.: ours less published."
 _MET = "met: ours lies within the band around the published figure (bands are set here); a dash: not judged."
 _UNJUDGED = "met: nothing is judged, for this run ({}) is not the setup that was compared with the paper."
+_NONE = (
+    "No table of published or expected figures: this run ({}) measured none of what they were compared "
+    "with, such as a checkpoint it does not reach."
+)
 _EXACTLY = (
     "met: ours is exactly what is expected: what theory demands in any setup; of the control, given enough "
     "problems."
@@ -98,6 +102,8 @@ def _tables(rows: Sequence[Row], changed: str) -> Iterator[str]:
     if expected:
         yield _table(_BESIDE_THEORY, expected)
         yield wrapped(_EXACTLY)
+    if changed and not (published or expected):
+        yield wrapped(_NONE.format(changed))
     if alone:
         yield "Measured, with nothing published to compare:\n"
         yield _table(_ALONE, alone)

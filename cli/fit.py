@@ -121,13 +121,17 @@ def _rendered(fitted: Fitted) -> str:
         (row.index, row.id, row.role, row.level, f"{row.tokens_before:,}", f"{row.tokens:,}")
         for row in report.rows
     ]
-    after = f"{report.tokens_after:,} of {report.budget:,}"
+    asked_for = "" if report.recorded_before else f" of {report.budget:,}"
+    after = f"{report.tokens_after:,}{asked_for}"
     found: list[tuple[str, object]] = [
         ("tokens", f"{report.tokens_before:,} before, {after} after, counted together by {report.tokenizer}"),
         ("levels", ", ".join(f"{level} {count:,}" for level, count in report.counts.items())),
         ("price", f"{report.price:.6g}"),
     ]
     if report.prefix_tokens is not None:
+        parts = f"{fitted.allocation['tokens']:,} of {fitted.allocation['budget']:,}"
+        what = "parts added up, without what the whole costs beside them (the reply's start)"
+        found.append(("in the log", f"{parts}: {what}"))
         found.append(("unchanged", f"{report.prefix_tokens:,} leading tokens since the last turn"))
     if report.recorded_before:
         found.append(("recorded", "before: nothing is changed"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -120,9 +121,28 @@ def _checks(given: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
     if given.get("instance") is not None and given.get("session") is None:
         yield lambda: Instance.model_validate(given["instance"])
     if given.get("messages") is not None:
-        budget: Any = given.get("budget")
         yield lambda: read_messages(given["messages"])
-        yield lambda: Window.read(budget)
+        yield lambda: _read_budget(given.get("budget"))
+
+
+def _read_budget(budget: Any) -> None:
+    """Read the budget of messages.
+
+    Raises
+    ------
+    InvalidInstance
+        With every fault of it, in words that speak of no instance.
+    """
+    if budget is None:
+        message = "messages need a budget: tokens, or a window with what is reserved"
+        raise InvalidInstance([Fault("missing", message, field="budget")])
+    try:
+        Window.read(budget)
+    except InvalidInstance as error:
+        faults = [
+            replace(fault, message=fault.message.removeprefix("the instance: ")) for fault in error.faults
+        ]
+        raise InvalidInstance(faults) from None
 
 
 def _fault(error: Any) -> Fault:

@@ -9,7 +9,7 @@ from typing import Any
 
 from memopt import Allocation, Instance, solve
 from memopt.adapters.mcp import Answer, Tool
-from memopt.errors import Fault, Faulty, InvalidInstance, MemoptError
+from memopt.errors import Fault, Faulty, InvalidInstance, MemoptError, UnknownItem
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.explaining import explain_turn
 from memopt.text.fit import fit
@@ -83,7 +83,12 @@ def explain(sessions: Sessions, asked: Explain) -> Result:
     if (asked.instance is None) == (asked.session is None):
         _refuse([Fault("one_of", "give an instance, or a session whose turn it was", field="instance")])
     if asked.session is not None:
-        return explain_turn(sessions.there(asked.session), asked.item, asked.turn).to_dict()
+        try:
+            return explain_turn(sessions.there(asked.session), asked.item, asked.turn).to_dict()
+        except UnknownItem as error:
+            which = "last turn" if asked.turn is None else f"turn {asked.turn!r}"
+            message = f"there was no item {error.item!r} in the {which} of session {asked.session!r}"
+            raise InvalidInstance([Fault("unknown_item", message)]) from None
     return _solved(asked.instance).explain(asked.item).to_dict()
 
 

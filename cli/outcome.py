@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Annotated, Any
@@ -20,7 +21,7 @@ from .output import emit, emit_text, json_bytes, say
 from .sessions import (
     DEFAULT,
     ConfigFile,
-    Database,
+    KnownDatabase,
     SessionName,
     asked,
     configure,
@@ -32,6 +33,8 @@ from .sessions import (
 
 MOST_BATCH = 1_000_000
 Line = tuple[int, Outcome | MemoptError]
+_NOBODY = "nobody"
+"""Counts, beside the statuses, the outcomes that credited nobody."""
 
 
 def outcome(
@@ -42,7 +45,7 @@ def outcome(
             help="JSON Lines: id, success, retrieved, optionally scores and turn; - for standard input.",
         ),
     ],
-    db: Database,
+    db: KnownDatabase,
     session: SessionName = DEFAULT,
     config: ConfigFile = None,
     batch: Annotated[
@@ -52,26 +55,53 @@ def outcome(
 ) -> None:
     """Record how episodes ended; a line that is wrong counts nothing and does not stop the others.
 
-    The session must exist: before its first turn or original there is nothing to credit.
+    The session must exist: before its first turn or original there is nothing to credit. What was
+    recorded before a command ended in the middle stays recorded; how much that is, is said then.
     """
-    counts = dict.fromkeys(("recorded", "known", "invalid"), 0)
+    counts: Counter[str] = Counter()
     with files.reading(file) as lines, opened(db, session, create=False) as running:
         configure(running, asked(config))
-        for result in _results(running, _read(lines), batch):
-            counts[result["status"]] += 1
-            if as_json:
-                emit(json_bytes(result))
-            elif result["status"] == "invalid":
-                say(*(f"line {result['line']}: {fault['message']}" for fault in result["errors"]))
-            elif not result["same"]:
-                say(f"line {result['line']}: {told_twice(result['event'], result['same'])}")
+        try:
+            for results in _batches(running, _read(lines), batch):
+                counts.update(result["status"] for result in results)
+                counts[_NOBODY] += sum(map(_credits_nobody, results))
+                for result in results:
+                    _show(result, as_json)
+        except BaseException:
+            if counts:
+                say(*_summary(counts))  # not to standard output, which may be what failed
+            raise
     if not as_json:
-        emit_text(
-            f"{counts['recorded']:,} recorded, {counts['known']:,} recorded before, "
-            f"{counts['invalid']:,} invalid\n"
-        )
+        emit_text("".join(f"{line}\n" for line in _summary(counts)))
     if counts["invalid"]:
         raise typer.Exit(Exit.INVALID)
+
+
+def _show(result: dict[str, Any], as_json: bool) -> None:
+    """Show what became of a line: all of it as JSON, what is odd about it to a person."""
+    if as_json:
+        emit(json_bytes(result))
+    elif result["status"] == "invalid":
+        say(*(f"line {result['line']}: {fault['message']}" for fault in result["errors"]))
+    elif not result["same"]:
+        say(f"line {result['line']}: {told_twice(result['event'], result['same'])}")
+
+
+def _credits_nobody(result: dict[str, Any]) -> bool:
+    """Whether an outcome was recorded that retrieved memories, none of which was in the context."""
+    return result["status"] == "recorded" and bool(result["unexposed"]) and not result["weights"]
+
+
+def _summary(counts: Counter[str]) -> Iterator[str]:
+    yield (
+        f"{counts['recorded']:,} recorded, {counts['known']:,} recorded before, {counts['invalid']:,} invalid"
+    )
+    if counts[_NOBODY]:
+        whose = "its" if counts[_NOBODY] == 1 else "their"
+        yield (
+            f"{counts[_NOBODY]:,} of those recorded credited nobody: "
+            f"{whose} memories were not in the context of the turn"
+        )
 
 
 def outcome_result(told: Recorded | MemoptError, event_id: str | None) -> dict[str, Any]:
@@ -104,11 +134,16 @@ def _identified(told: Outcome) -> Outcome:
     return told
 
 
-def _results(session: Session, lines: Iterator[Line], batch: int) -> Iterator[dict[str, Any]]:
-    """Record lines, ``batch`` per transaction, and yield what became of each."""
+def _batches(session: Session, lines: Iterator[Line], batch: int) -> Iterator[list[dict[str, Any]]]:
+    """Record lines, ``batch`` per transaction, and yield what became of them."""
     while some := list(islice(lines, batch)):
         answers = iter(session.outcomes([told for _, told in some if isinstance(told, Outcome)]))
-        for number, told in some:
-            answer = next(answers) if isinstance(told, Outcome) else told
-            event_id = told.id if isinstance(told, Outcome) else None
-            yield {"line": number} | outcome_result(answer, event_id)
+        yield [
+            {"line": number}
+            | (
+                outcome_result(next(answers), told.id)
+                if isinstance(told, Outcome)
+                else outcome_result(told, None)
+            )
+            for number, told in some
+        ]

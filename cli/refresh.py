@@ -13,12 +13,12 @@ from memopt.text.idf import StreamingIdf
 
 from .options import AsJson
 from .output import emit, emit_text, json_bytes, say
-from .sessions import DEFAULT, Database, EventId, SessionName, head, opened, told_twice
+from .sessions import DEFAULT, EventId, KnownDatabase, SessionName, head, opened, told_twice
 from .tables import table
 
 
 def refresh(
-    db: Database,
+    db: KnownDatabase,
     session: SessionName = DEFAULT,
     item: Annotated[
         list[str] | None,

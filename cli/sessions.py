@@ -47,6 +47,10 @@ Database = Annotated[
     str,
     typer.Option("--db", metavar="PATH|URL", help="SQLite file (made when missing), or a PostgreSQL URL."),
 ]
+KnownDatabase = Annotated[
+    str,
+    typer.Option("--db", metavar="PATH|URL", help="SQLite file (it must exist), or a PostgreSQL URL."),
+]
 SessionName = Annotated[str, typer.Option("--session", metavar="NAME", help="Name of the session.")]
 ConfigFile = Annotated[
     str | None,

@@ -12,11 +12,11 @@ from memopt.session.session import Session
 
 from .options import AsJson
 from .output import emit, emit_text, json_bytes
-from .sessions import DEFAULT, Database, SessionName, opened
+from .sessions import DEFAULT, KnownDatabase, SessionName, opened
 from .tables import figures
 
 
-def status(db: Database, session: SessionName = DEFAULT, as_json: AsJson = False) -> None:
+def status(db: KnownDatabase, session: SessionName = DEFAULT, as_json: AsJson = False) -> None:
     """Print where a session stands: pressure, price, occupancy and its bounds, levels held, worth."""
     with opened(db, session, create=False) as running:
         found = {"session": session} | status_of(running)
@@ -67,7 +67,8 @@ def status_lines(found: dict[str, Any]) -> Iterator[tuple[str, object]]:
         ),
     )
     yield "flags", _counts(found["flags"])
-    yield "levels held", _counts(found["levels"])
+    governing = found["config"]["governance"]["mode"] == "govern"
+    yield "levels held", _counts(found["levels"]) + " (before the caps of governance)" * governing
     yield "originals", f"{found['originals']:,}"
     yield "worth", _counts(found["worth"])
     yield "governed", f"{_counts(found['governed'])} ({found['config']['governance']['mode']})"

@@ -11,16 +11,18 @@ from memopt.session.worth import MemoryWorth
 
 from .options import AsJson
 from .output import emit, emit_text, json_bytes
-from .sessions import DEFAULT, Database, SessionName, opened
+from .sessions import DEFAULT, KnownDatabase, SessionName, opened
 from .tables import table
 
-_HEADINGS = ("memory", "class", "won", "lost", "ratio", "interval", "lift")
+_HEADINGS = ("memory", "class", "seen", "won", "lost", "ratio", "interval", "lift")
 """As many as fit side by side into 80 characters; what concerns few memories is told below the table."""
 
 
-def worth(db: Database, session: SessionName = DEFAULT, as_json: AsJson = False) -> None:
+def worth(db: KnownDatabase, session: SessionName = DEFAULT, as_json: AsJson = False) -> None:
     """Print what is known of every memory: counters, ratio, interval, class, lift, confounded with.
 
+    `seen` counts retrievals; `won` and `lost` add up shares of outcomes, 1/k for each of k memories in
+    the context. A class is high, low or mixed, and uncertain where `seen` is below 10 (by default).
     All of it is association, not cause.
     """
     with opened(db, session, create=False) as running:
@@ -83,9 +85,14 @@ def _row(memory: dict[str, Any]) -> list[object]:
     return [
         memory["memory"],
         memory["label"],
-        f"{memory['plus']:.4g}",
-        f"{memory['minus']:.4g}",
+        f"{memory['retrievals']:,}",
+        _share(memory["plus"]),
+        _share(memory["minus"]),
         f"{memory['ratio']:.3f}",
         f"{memory['low']:.2f}-{memory['high']:.2f}",
         "-" if memory["lift"] is None else f"{memory['lift']:.2f}",
     ]
+
+
+def _share(weight: float) -> str:
+    return f"{weight:.3g}" if weight < 99.95 else f"{weight:,.0f}"

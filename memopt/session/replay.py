@@ -28,6 +28,8 @@ from memopt.session.turn import decide, declare
 
 _UNDECIDED = ("proof",)
 """Keys of a result that say how, not what."""
+_NAMED = {"digest": "program digest"}
+"""Keys of a result that a finding calls otherwise: ``digest`` alone is that of a line."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +236,8 @@ def _differences(line: int, event: AnyEvent, again: AnyEvent) -> list[Finding]:
 def _flat(event: AnyEvent) -> dict[str, Any]:
     data = event.to_dict()
     result = data.pop("result", {})
-    return data | {name: part for name, part in result.items() if name not in _UNDECIDED}
+    named = {_NAMED.get(name, name): part for name, part in result.items()}
+    return data | {name: part for name, part in named.items() if name not in _UNDECIDED}
 
 
 def _shown(recorded: Any, recomputed: Any) -> tuple[Any, Any]:

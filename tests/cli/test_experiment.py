@@ -198,3 +198,8 @@ def test_a_picture_without_matplotlib_names_the_extra_before_the_run(tmp_path: P
         "memopt: plots need matplotlib, which is not installed: pip install 'memopt[plot]'\n"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_reaches_no_published_figure_says_so(run: Any) -> None:
+    told = " ".join(run("experiment", "run", NAME, *SMALL).stdout.split())
+    assert "No table of published or expected figures: this run (episodes=300 checkpoints=100,300)" in told

@@ -94,6 +94,13 @@ def test_turns_of_a_session_fall_and_replay(run: Any, tmp_path: Path) -> None:
     )
     assert again[0].stdout == again[1].stdout
     assert "nothing is changed" in again[1].stderr
+    assert "of 160 after" in again[0].stderr
+    larger = run("fit", "-", *options[:-1], "1300", "--id", "t", data=CHAT)
+    assert "1,300" not in larger.stderr
+    in_log = [line for line in again[0].stderr.splitlines() if line.startswith("in the log")]
+    assert in_log == [line for line in larger.stderr.splitlines() if line.startswith("in the log")]
+    share = in_log[0].removeprefix("in the log").strip().partition(":")[0]
+    assert f"{share} tokens" in run("log", "--db", db, "--session", "s").stdout
     other = run("fit", "-", *options, "--id", "t", data=CHAT[:2])
     assert other.exit_code == 2
     assert "other messages" in other.output

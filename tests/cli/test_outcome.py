@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
+import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
-from session_inputs import ITEM, told
+import pytest
+from session_inputs import ITEM, lines, told
 
 
 def test_outcome_results_a_line_each(run: Any, begun: list[str]) -> None:
@@ -70,3 +75,56 @@ def test_rejected_outcomes_change_no_configuration(run: Any, begun: list[str], t
 
 def test_a_batch_beyond_what_can_be_counted_is_wrong_usage(run: Any, begun: list[str]) -> None:
     assert run("outcome", "-", *begun, "--batch", "9" * 30).exit_code == 2
+
+
+def test_the_summary_counts_outcomes_that_credited_nobody(run: Any, db: list[str]) -> None:
+    big = {"id": "b", "levels": {"raw": {"tokens": 500, "utility": 9}}}
+    assert run("turn", "-", *db, data={"budget": 100, "items": [ITEM, big]}).exit_code == 0
+    retrieved = {"e1": ["b"], "e2": ["a", "b"], "e3": []}
+    data = lines([{"id": name, "success": True, "retrieved": ids} for name, ids in retrieved.items()])
+    done = run("outcome", "-", *db, data=data)
+    nobody = "of those recorded credited nobody"
+    assert done.stdout == (
+        "3 recorded, 0 recorded before, 0 invalid\n"
+        f"1 {nobody}: its memories were not in the context of the turn\n"
+    )
+    assert nobody not in run("outcome", "-", *db, data=data).stdout
+    more = lines([{"id": name, "success": True, "retrieved": ["b"]} for name in ("e4", "e5")])
+    assert f"\n2 {nobody}: their memories" in run("outcome", "-", *db, data=more).stdout
+
+
+def test_an_error_of_the_database_says_what_was_recorded_before_it(
+    run: Any, run_process: Any, begun: list[str]
+) -> None:
+    with sqlite3.connect(begun[1]) as connection:
+        connection.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON memopt_events WHEN NEW.number > 7 "
+            "BEGIN SELECT RAISE(ABORT, 'no space left'); END"
+        )
+    connection.close()
+    data = lines([{"id": f"x{number}", "success": True, "retrieved": ["a"]} for number in range(4)])
+    done = run_process("outcome", "-", *begun, "--batch", "1", data=data)
+    assert (done.returncode, done.stdout) == (2, b"")
+    said = done.stderr.decode().splitlines()
+    assert said[0] == "memopt: 2 recorded, 0 recorded before, 0 invalid"
+    assert "no space left" in said[1]
+    assert told(run("status", *begun, "--json"))["episodes"] == 3
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_end_by_signal_says_what_was_recorded_before_it(
+    number: int, status: int, begun: list[str]
+) -> None:
+    command = [sys.executable, "-m", "memopt", "outcome", "-", *begun, "--batch", "1", "--json"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for name in ("x1", "x2"):
+            process.stdin.write(lines([{"id": name, "success": True, "retrieved": ["a"]}]))
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["status"] == "recorded"
+        process.send_signal(number)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert said.startswith(b"memopt: 2 recorded, 0 recorded before, 0 invalid\nmemopt: interrupted")

@@ -24,7 +24,7 @@ def test_put_adds_keeps_and_refuses(run: Any, begun: list[str]) -> None:
     assert run("put", "-", *begun, data={"e": "new"}).stdout == "1 original added, 0 there before\n"
     for data, said in (
         ({"b": "another"}, "item 'b' has another original already"),
-        ({"d": 3}, "originals are texts by id"),
+        ({"d": 3}, "originals are texts by readable ids; not so 'd'"),
         ([], "originals are an object"),
         (b"x", "no JSON"),
     ):

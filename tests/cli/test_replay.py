@@ -47,3 +47,23 @@ def test_what_is_no_log_is_exit_status_2(data: Any, run: Any) -> None:
         done = run("replay", "-", *options, data=data)
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr.startswith("memopt: this is no log of a session: ")
+
+
+def test_of_what_follows_from_a_changed_line_only_the_number_is_told(run: Any, begun: list[str]) -> None:
+    for budget in (60, 55):
+        assert run("turn", "-", *begun, data=TURN | {"budget": budget}).exit_code == 0
+    lines = run("log", *begun, "--json").stdout_bytes.splitlines(keepends=True)
+    lines[3] = lines[3].replace(b'"raw": [60, 50]', b'"raw": [61, 5]')
+    data = b"".join(lines)
+    found = told(run("replay", "-", "--json", data=data))["findings"]
+    first = [finding for finding in found if finding["line"] == 4]
+    said = run("replay", "-", data=data).stdout.splitlines()
+    assert all(line.startswith("line 4, ") for line in said[1 : 1 + len(first)])
+    assert [line for line in said if "its digest is not that of its text" in line] == [said[1]]
+    assert "program digest" in [finding["what"] for finding in first]
+    more = len(found) - len(first)
+    assert more > 1
+    assert said[1 + len(first)] == (
+        f"and {more} more behind that line, which may follow from it; --json lists them all"
+    )
+    assert said[2 + len(first)].startswith("events")

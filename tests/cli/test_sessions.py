@@ -54,6 +54,23 @@ def test_the_help_names_every_key_of_the_configuration(run_process: Any) -> None
 
 
 @pytest.mark.parametrize(
+    ("command", "said"),
+    [(command, "made when missing") for command in ("turn", "put")]
+    + [(command, "must exist") for command in ("outcome", "refresh", "status", "worth", "log")],
+)
+def test_the_help_says_which_commands_make_a_database(
+    command: str, said: str, run: Any, db: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert said in run(command, "--help").stdout
+    data: Any = {"turn": TURN, "put": {"a": "x"}}.get(command, b"")
+    assert run(command, *["-"][: command in ("turn", "put", "outcome")], *db, data=data).exit_code == (
+        0 if said == "made when missing" else 2
+    )
+    assert Path(db[1]).exists() == (said == "made when missing")
+
+
+@pytest.mark.parametrize(
     ("command", "data", "status"),
     [
         ("turn", {"budget": 20, "items": [PIN]}, 3),

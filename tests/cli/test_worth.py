@@ -63,12 +63,14 @@ def test_a_low_memory_that_is_not_suppressed_says_why(
 
 def test_the_table_stands_on_80_columns(run_process: Any, tmp_path: Path) -> None:
     db = ["--db", tmp_path / "memory.db"]
-    names = ("a-memory-of-18-ch", "another")
+    names = ("a-memory-of-16", "another")
     assert run_process("put", "-", *db, data=json.dumps(dict.fromkeys(names, "x")).encode()).returncode == 0
     both = [{"id": str(number), "success": number < 20, "retrieved": names} for number in range(41)]
     assert run_process("outcome", "-", *db, data=lines(both)).returncode == 0
     text = run_process("worth", *db, COLUMNS="80", PYTHONIOENCODING="utf-8").stdout.decode()
     header = text.splitlines()[1]
-    assert header.replace("┃", " ").split() == ["memory", "class", "won", "lost", "ratio", "interval", "lift"]
-    assert names[0] in text.splitlines()[3]
+    columns = ["memory", "class", "seen", "won", "lost", "ratio", "interval", "lift"]
+    assert header.replace("┃", " ").split() == columns
+    cells = text.splitlines()[3].replace("│", " ").split()
+    assert cells == [names[0], "mixed", "41", "10", "10.5", "0.488", "0.34-0.64", "1.00"]
     assert f"'another' is retrieved with '{names[0]}': confounded" in text
