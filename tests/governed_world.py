@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memopt.session.governance import Governor, State, Transition
+from memopt.session.governance import Governor, Standing, Transition
 from memopt.session.worth import MemoryWorth, Worth
 
 HARMFUL, GOOD = "harmful", "good"
@@ -28,7 +28,7 @@ class Life:
     reports: dict[str, MemoryWorth] = field(default_factory=dict)
     transitions: list[Transition] = field(default_factory=list)
 
-    def ever(self, memory: str, state: State) -> bool:
+    def ever(self, memory: str, state: Standing) -> bool:
         """Whether a memory was ever in a state."""
         return any(change.memory == memory and change.after == state for change in self.transitions)
 

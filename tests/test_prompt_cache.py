@@ -234,3 +234,21 @@ def test_numbers_too_large_for_64_bits_overflow_nothing() -> None:
 def test_a_cache_price_out_of_range_is_refused(price: float) -> None:
     with pytest.raises(ValueError, match="cache price"):
         solve_cached(compiled(Instance.model_validate({"budget": 1, "items": []})), {}, price)
+
+
+def test_a_solver_that_proves_nothing_proves_no_leading_part() -> None:
+    for seed in range(6):
+        instance, sent = conversation(seed, 24)
+        best = solve_cached(compiled(instance), sent, 0.5)
+        greedy = solve_cached(compiled(instance), sent, 0.5, solver="greedy")
+        assert greedy.status == "feasible"
+        assert greedy.bound_units is not None
+        assert (greedy.units or 0) <= (best.units or 0) <= greedy.bound_units
+
+
+def test_what_was_sent_in_another_order_is_no_leading_part() -> None:
+    instance = Instance.model_validate({"budget": 200, "items": [item("a", 9), item("b", 9)]})
+    turned = solve_cached(compiled(instance), {"b": ("raw", 60), "a": ("raw", 60)}, 1.0)
+    unknown = solve_cached(compiled(instance), {}, 1.0)
+    assert turned.choices == unknown.choices == {"a": "raw", "b": "raw"}
+    assert turned.units == unknown.units

@@ -419,3 +419,9 @@ def test_one_solver_may_be_named_by_text_alone() -> None:
         verify(Instance.model_validate(TIES), "dp")
     with pytest.raises(UnknownSolver, match="'magic'"):
         verify(Instance.model_validate(TIES), "magic")
+
+
+def test_the_fewest_tokens_are_the_best_whoever_is_asked_first(ties: Program) -> None:
+    verdict = verify_program(ties, [fixed("x", HEAVY, bound=8 * UNIT, fewest=True), "dp"])
+    assert (verdict.kind, verdict.tokens) == ("differ", 12)
+    assert verdict.refuted == (("x", "fewest"),)

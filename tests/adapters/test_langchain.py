@@ -48,8 +48,8 @@ BYTES = Bytes()
 SYSTEM = "You are a travel agent. Answer in one sentence."
 LONG = "The train to Sils leaves at nine from platform two. " * 4
 WISHES = (
-    "I like a window towards the lake, my dog hates tunnels, and my sister brings skis. We eat no walnuts. "
-    "Please book early, avoid Sundays, pay by invoice, and tell the hotel that we arrive after dinner."
+    "I like a window towards the lake, my dog hates tunnels, and my sister brings skis. We eat walnuts. "
+    "Please book early, avoid Sundays, pay by invoice, and tell the hotel that we arrive at nine."
 )
 EXAMPLE = Path(__file__).parents[2] / "examples" / "langchain_agent.py"
 

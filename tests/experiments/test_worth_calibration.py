@@ -11,9 +11,11 @@ from memopt.experiments.calibration_run import (
     ARMS,
     ORACLE,
     SCORE,
+    SHUFFLED,
     SILENT,
     UNIFORM,
     CalibrationParameters,
+    _judge,
     credit,
     draw,
     named,
@@ -162,3 +164,21 @@ def test_published_figures_are_met_at_full_size() -> None:
     judged = [row for row in rows if row.published is not None]
     assert len(judged) == 12
     assert [row.name for row in judged if not row.met] == []
+
+
+def test_the_control_is_credited_with_the_outcomes_it_is_given() -> None:
+    random = np.random.default_rng(8)
+    utility, retrieved, won = random.random(20), draw(random, 51, 20, 4), np.arange(51) % 2 == 0
+    table = new_table(len(ARMS) * 20)
+    credit(table, retrieved, won, ~won, np.ones(retrieved.shape), utility)
+    control, uniform = table.reshape(len(ARMS), 20, -1)[[ARMS.index(SHUFFLED), ARMS.index(UNIFORM)]]
+    assert control[:, [PLUS, MINUS]] == pytest.approx(uniform[:, [MINUS, PLUS]])
+
+
+def test_an_interval_is_off_the_base_rate_as_a_whole_or_not_at_all() -> None:
+    table = new_table(3)
+    for row, successes in enumerate((100, 50, 0)):
+        record(table, [row] * 100, 1.0, np.arange(100) < successes)
+    found = _judge(CalibrationParameters().rule, table, 0.5, np.array([0.9, 0.5, 0.6]))
+    assert found["interval: called off the base rate"] == 2
+    assert found["interval: right side of the base rate"] == 2

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
 from memopt.experiments.experiment import Run
-from memopt.experiments.feedback_run import FeedbackParameters, named
+from memopt.experiments.feedback_run import FeedbackParameters, _told, collapse, named
 from memopt.experiments.worth_feedback_loop import EXPERIMENT
 
 SMALL = FeedbackParameters(
@@ -88,3 +89,16 @@ def test_what_does_not_fit_together_is_refused() -> None:
     for wrong in ({"retrieved": 101}, {"betas": ()}, {"betas": (-1.0,)}, {"epsilons": (1.5,)}):
         with pytest.raises(ValidationError):
             FeedbackParameters.model_validate(wrong)
+
+
+def test_all_that_an_episode_retrieved_is_judged_anew_after_it() -> None:
+    parameters = FeedbackParameters(memories=3, retrieved=3, episodes=20, betas=(0.0,), epsilons=(0.0,))
+    (one,) = EXPERIMENT.run(parameters, (1,), lambda share: None)
+    assert set(one.trajectories[named("rho", 0.0, 0.0)]) == {0.0}  # credited alike, they are worth the same
+
+
+def test_the_least_of_the_biases_that_lose_is_told() -> None:
+    parameters = FeedbackParameters(betas=(0.0, 5.0, 10.0, 20.0), epsilons=(0.0,))
+    rho = np.array([[0.9], [0.85], [0.5], [0.1]])
+    told = _told(parameters, 1, [10], rho, np.zeros(4), np.zeros(4))
+    assert told.values[collapse(0.0)] == 10.0

@@ -152,3 +152,20 @@ def test_the_drawing_says_what_retrieved() -> None:
     figure.savefig(io.BytesIO(), format="png")
     assert "BM25" in figure.axes[0].get_title()
     assert all(axes.get_legend() and axes.get_xlabel() and axes.get_ylabel() for axes in figure.axes)
+
+
+def test_a_stale_memory_that_was_not_found_neither_helps_nor_harms() -> None:
+    found = one_memory_a_query()
+    missed = Retrieval(found.by, found.top, np.zeros(len(KINDS), dtype=bool))
+    told = TextParameters(p_before=1.0, p_after=1.0, p_ok=1.0, p_miss=0.0, episodes=400, shifts=(100,))
+    (run,) = run_seeds(told, missed, (3,), silent)
+    assert run.kept["ends"][STALE] == 0.0
+
+
+def test_a_crossing_is_told_by_the_number_of_its_episode() -> None:
+    told = TextParameters(
+        p_before=1.0, p_after=0.0, stale_share=1.0, specialist_share=0.0, unknown_share=0.0, episodes=300,
+        shifts=(100,),
+    )  # fmt: skip
+    (run,) = run_seeds(told, one_memory_a_query(), (0,), silent)
+    assert run.values[named("stale crosses at episode", PLAIN)] == 250.0

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from strategies import Declared, declarations
 
 from memopt import Instance, SolverLimit, SolverMissing, compile
-from memopt.export import FORMATS, Export
+from memopt.export import FORMATS, Export, RereadDiffers
 from memopt.families import FAMILIES, generate, generate_columns
 
 SPECIAL = {"stuck": STUCK, "conflict": CONFLICT, "empty": EMPTY, "free": FREE}
@@ -93,3 +93,11 @@ def test_reading_back_prints_nothing():
         check=True,
     )
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_a_model_file_of_another_program_is_not_given_to_anyone(monkeypatch: pytest.MonkeyPatch):
+    made, other = (Export(compile(Instance.model_validate(TEN[name]))) for name in ("links", "spaces"))
+    content = other.write("json")
+    monkeypatch.setattr("memopt.export.model_json.write", lambda *_: content)
+    with pytest.raises(RereadDiffers, match="digest"):
+        made.write("json")

@@ -78,3 +78,10 @@ def test_an_infeasible_program_says_why_and_frames_nothing() -> None:
     document = _document(STUCK)
     assert "infeasible" in document
     assert document.count(r"\chosen{") == 0
+
+
+def test_a_page_is_no_wider_than_tex_can_measure() -> None:
+    ladder = [f"level {number}" for number in range(300)]
+    item = {"id": "a", "levels": {level: {"tokens": 1, "utility": 1} for level in ladder}}
+    document = _document({"budget": 1, "ladder": ladder, "items": [item]})
+    assert "paperwidth=500.0cm" in document

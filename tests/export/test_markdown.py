@@ -61,3 +61,9 @@ def test_an_infeasible_program_says_why_and_marks_nothing(declared: dict[str, An
 
 def test_a_program_without_items_is_a_page():
     assert "| items | 0 |" in _page(EMPTY)
+
+
+def test_no_character_of_an_id_formats():
+    for mark in "\\`*_[]<>&|~$#:@!":
+        item = {"id": f"a{mark}b", "levels": {"raw": {"tokens": 1, "utility": 1}}}
+        assert f"| a\\{mark}b |" in _page({"budget": 1, "items": [item]})

@@ -110,3 +110,9 @@ def test_the_names_file_maps_every_variable_and_row_back(name: str):
     assert [document["rows"][f"item_{called}"] for called in made.model.names.items] == [
         [i] for i in program.ids
     ]
+
+
+def test_a_number_never_makes_a_double_underscore() -> None:
+    options = _options(_declared(["a" * 37 + " bb", "a" * 37 + "-bb"]))
+    assert all(SAFE.fullmatch(option) for option in options)
+    assert len(set(options)) == len(options) == 4

@@ -123,3 +123,19 @@ def test_where_only_a_bound_is_known_nothing_is_called_suboptimal(monkeypatch: p
     assert imported.best.status == "feasible"
     assert (imported.verdict, imported.wrong) == ("unproven", False)
     assert imported.to_dict()["distance"] == imported.best.bound
+
+
+@pytest.mark.parametrize(("stated", "misstated"), [("1e-9", False), ("-0", False), ("1", True)])
+def test_an_objective_of_nothing_may_be_stated_with_round_off(stated: str, misstated: bool):
+    lines = [f"# Objective value = {stated}", *(f"{name} 1" for name in BEST)]
+    imported = import_solution(COMPILED, "\n".join(lines).encode())
+    assert imported.audit is not None
+    assert (imported.audit.value, imported.misstated) == (0, misstated)
+
+
+@pytest.mark.parametrize("stated", ["4000000000", "-4000000000"])
+def test_the_objective_of_a_file_that_minimises_is_minus_the_value(stated: str):
+    held = ["x_a_b__raw", "x_c__raw", "x_d__raw"]
+    lines = [f"# Objective value = {stated}", *(f"{name} 1" for name in held)]
+    imported = import_solution(compile(Instance.model_validate(ROOM)), "\n".join(lines).encode())
+    assert (imported.verdict, imported.misstated) == ("optimal", False)

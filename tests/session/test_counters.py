@@ -131,3 +131,10 @@ def test_detection_lags_with_tenure_unless_counters_fade() -> None:
 def test_a_rule_out_of_range_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"read "):
         WorthRule(**wrong)  # type: ignore[arg-type]  # keyword names vary
+
+
+def test_a_weight_that_fades_to_a_half_is_a_quarter_among_the_squares() -> None:
+    table = counters.new_table(1)
+    counters.record(table, [0, 0], 1.0, True, half_life=1.0)
+    assert table[0].tolist() == [1.5, 0.0, 1.25, 2.0]
+    assert counters.effective(table)[0] == 1.8

@@ -180,3 +180,8 @@ def test_what_a_refresh_opened_stays_open_while_governance_lowers_it() -> None:
     ledger = FidelityLedger().after(1, {"m": Held("keywords", 5)}).refresh(1)
     after = ledger.after(2, {"m": Held("delete", 0)}, ["m"])
     assert after.holding("m", 3) is None
+
+
+def test_a_level_that_the_ladder_does_not_have_is_held_by_nothing() -> None:
+    with pytest.raises(ValueError, match="tuple"):
+        FidelityLedger().after(1, {"new": Held("gist", 3)})

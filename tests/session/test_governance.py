@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -284,3 +286,44 @@ def test_a_broken_state_is_refused(change: dict[str, Any]) -> None:
 def test_a_rule_out_of_range_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="read "):
         GovernanceRule(**wrong)
+
+
+def test_an_interval_that_reaches_the_bar_does_not_lie_below_it() -> None:
+    reaches = replace(report(2, 28), high=GovernanceRule().threshold)
+    assert judged(Governor(), reaches)[1] == []
+    assert "lie wholly below 0.40" in Governor().reason(reaches, 0.5)
+
+
+def test_the_least_arm_is_enough() -> None:
+    (change,) = judged(Governor(contrasts={"m": contrast((20, 0), (0, 200))}), report(50, 50))[1]
+    assert change.after == "deprecated"
+
+
+def test_a_contrast_of_nothing_deprecates_no_longer() -> None:
+    (change,) = judged(Governor(states={"m": "deprecated"}), report(50, 50))[1]
+    assert (change.after, change.causal) == ("suppressed", True)
+
+
+def test_it_is_said_why_a_memory_of_low_worth_is_spared() -> None:
+    assert Governor(contrasts={"m": HELP}).reason(report(2, 28), 0.5) == "shown at random, more succeeds"
+    assert "below 0.40" in Governor().reason(report(7, 13), 0.5)
+    assert "the base rate 0.10" in Governor().reason(report(2, 28), 0.1)
+    assert "not back at 0.40" in Governor(states={"m": "suppressed"}).reason(report(2, 28), 0.5)
+
+
+def test_the_variance_foretold_is_that_of_each_arm_over_its_own_chance() -> None:
+    assert Contrast().after("shown", 0.5, 0.25, True) == Contrast(1, -1.0, 0.25 / 0.25 + 0.25 / 0.5, 1, 1)
+    assert Contrast().after("withheld", 0.5, 0.25, True) == Contrast(1, 2.0, 1.5, 0, 0, 1, 1)
+    assert Contrast(1, -1.0, 1.5, 1, 1).after("capped", 0.5, 0.25, True) == Contrast(
+        2, -1.0 - 0.25, 1.5 + 0.25 / 0.25 + 0.1875 / 0.5, 1, 1
+    )
+
+
+def test_the_interval_is_the_published_sequence_on_both_sides() -> None:
+    """Waudby-Smith et al., arXiv 2103.06476: tightest at 200 episodes."""
+    alpha, episodes, each = 0.05, 500, 4.0
+    rho = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / 200
+    grown = episodes * rho + 1
+    half = math.sqrt(each * 2 * grown / (episodes**2 * rho) * math.log(math.sqrt(grown) / alpha))
+    low, high = Contrast(episodes, 50.0, episodes * each).interval(1 - alpha)
+    assert (low, high) == (pytest.approx(0.1 - half), pytest.approx(0.1 + half))

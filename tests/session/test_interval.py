@@ -53,3 +53,8 @@ def test_both_intervals_hold_the_rate_and_shrink_with_evidence() -> None:
         low, high = interval(np.full(3, 0.3), np.array([10.0, 100.0, 1000.0]), 0.95)
         assert ((low < 0.3) & (high > 0.3)).all()
         assert (np.diff(high - low) < 0).all()
+
+
+def test_the_fraction_goes_on_until_it_converges() -> None:
+    many = np.array([10_000.0])
+    assert beta_cdf(np.array([0.5]), many, many)[0] == pytest.approx(0.5, rel=1e-9)

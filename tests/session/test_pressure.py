@@ -294,3 +294,13 @@ def test_a_broken_state_is_refused(change: dict[str, Any]) -> None:
     del state["alpha"]
     with pytest.raises(InvalidState, match="alpha"):
         PressureQueue.from_dict(state)
+
+
+def test_pins_that_fill_the_budget_are_not_above_it() -> None:
+    assert PressureQueue(gain=1.0).flags(100, pinned=100) == ("pinned_above_target",)
+
+
+def test_the_certificate_keeps_its_bound_below_a_target_of_a_half() -> None:
+    queue = PressureQueue(gain=1.0, alpha=0.2).after(100, 100).after(0, 100)
+    assert queue.certificate_bound == pytest.approx(0.64 * math.sqrt(2))
+    assert 0 < queue.certificate <= queue.certificate_bound

@@ -83,3 +83,9 @@ def test_an_archive_is_read_and_never_written() -> None:
     reextract(archive, CUTS, DEFAULT_LADDER)
     assert before == ARCHIVE
     assert not {name for name in vars(Archive) if not name.startswith("_")} - {"ids", "original"}
+
+
+def test_no_level_comes_from_a_richer_one() -> None:
+    cuts: dict[str, Compressor] = {"summary": lambda text: text[:4], "keywords": lambda text: text[-3:]}
+    made = reextract(ARCHIVE, cuts, DEFAULT_LADDER, ["a"])
+    assert made.texts["a"] == {"raw": ARCHIVE["a"], "summary": "One.", "keywords": "it."}

@@ -93,7 +93,7 @@ def test_any_changed_line_is_found_and_named(lines):
         for key in CHANGES[json.loads(line)["kind"]]:
             other = tampered(lines, index, key)
             if other is not None:
-                first = replay(other).findings[0]
+                first = replay(other[: index + 1]).findings[0]
                 assert (first.line, first.what) == (index + 1, "digest"), key
                 assert f"line {index + 1}" in first.told()
                 tried += 1
@@ -230,3 +230,17 @@ def test_a_forged_original_is_named(lines):
     assert [finding.told() for finding in done.findings] == [
         "line 3, event 'other': item 'a' has an original already"
     ]
+
+
+def test_a_changed_line_accuses_no_line_behind_it(lines):
+    index = turn_at(lines, 3)
+    found = replay(tampered(lines, index, "items_changed")).findings
+    assert [(finding.line, finding.what) for finding in found] == [
+        (index + 1, "digest"), (index + 1, "items_changed"),
+    ]  # fmt: skip
+
+
+def test_a_forged_turn_of_a_refresh_is_found(lines):
+    index = next(index for index, line in enumerate(lines) if json.loads(line)["kind"] == "refresh")
+    found = replay(forged(lines, index, lambda event: event.update(turn=event["turn"] - 1))).findings
+    assert (found[0].line, found[0].what) == (index + 1, "turn")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -21,13 +22,14 @@ from memopt.session.errors import (
     InvalidOutcome,
     InvalidPut,
     InvalidState,
+    StoreFailed,
 )
 from memopt.session.events import OutcomeEvent
 from memopt.session.governance import GovernanceRule
 from memopt.session.log import MemoryLog
 from memopt.session.replay import replay
 from memopt.session.session import Outcome, Session
-from memopt.session.state import apply
+from memopt.session.state import State, apply, next_queue
 from memopt.text.compress import compressors
 from memopt.text.idf import StreamingIdf
 
@@ -505,3 +507,137 @@ def test_without_a_budget_a_cache_price_costs_nothing():
     event = session.turn([ladder("a"), free], 0).event
     assert event.choices == {"a": "delete", "free": "raw"}
     assert session.state.queue.slack - before < 1e-6
+
+
+@pytest.mark.parametrize("error", [StoreFailed("gone"), InvalidState("log", "broken"), KeyboardInterrupt()])
+def test_events_of_others_that_were_read_half_are_not_counted_twice(error):
+    class Breaks(MemoryLog):
+        breaks = False
+
+        def since(self, number):
+            for place, made in enumerate(super().since(number)):
+                if self.breaks and place == 1:
+                    raise error
+                yield made
+
+    log = Breaks()
+    one, two = Session(log=log), Session(log=log)
+    one.put({"a": "text"})
+    for name in ("e1", "e2"):
+        two.outcome(name, True, ["a"])
+    log.breaks = True
+    with pytest.raises(type(error)):
+        one.worth()
+    log.breaks = False
+    assert one.worth()[0].plus == 2.0
+
+
+def test_what_a_cache_price_may_spare_is_slack():
+    result = {"tokens": 50, "budget": 100, "gap": "0.25", "error_bound": 0.125, "status": "optimal"}
+    queue = next_queue(State.new(Config(cache_price=2.0)), result, 0, prefix_tokens=30)
+    assert queue.slack == 0.25 + 2 * 0.125 + 2.0 * 0.8
+    assert next_queue(State.new(Config()), result, 0, prefix_tokens=30).slack == 0.5
+
+
+def test_a_memory_that_recovered_has_no_state_any_more():
+    session = Session(Config(governance=GovernanceRule(mode="govern", show=0.0)))
+    both = [ladder("bad"), ladder("good")]
+    for outcome, after in ((False, {"bad": "suppressed"}), (True, {})):
+        session.turn(both, 200, f"t{outcome}")
+        told = [Outcome(outcome, ["bad"], turn=f"t{outcome}") for _ in range(30)]
+        session.outcomes(told + [Outcome(True, ["good"], turn=f"t{outcome}")] * 30)
+        session.turn(both, 200)
+        assert session.state.governor.states == after
+    assert session.verdicts() == {}
+
+
+def test_a_refused_turn_leaves_the_rule_of_the_counters():
+    session = Session()
+    session.put({"a": "text"})
+    session.configure(Config(worth=WorthRule(weights="given")), with_next=True)
+    with pytest.raises(InfeasibleTurn):
+        session.turn([pinned("p", 130)], 100)
+    assert session.state.worth.rule == session.state.config.worth == WorthRule()
+
+
+@pytest.mark.parametrize("error", [StoreFailed("the disk is full"), OSError("full"), KeyboardInterrupt()])
+def test_an_outcome_that_could_not_be_stored_is_not_counted(error):
+    class Full(MemoryLog):
+        full = False
+
+        def append(self, records, changed, state):
+            if self.full:
+                raise error
+            super().append(records, changed, state)
+
+    log = Full()
+    session = Session(log=log)
+    session.put({"a": "text"})
+    log.full = True
+    with pytest.raises(type(error)):
+        session.outcome("e", True, ["a"])
+    log.full = False
+    assert session.worth()[0].plus == 0.0
+    assert session.outcome("e", True, ["a"]).new
+    assert session.worth()[0].plus == 1.0
+
+
+def test_an_original_is_put_once():
+    session = Session()
+    session.put({"a": "text"})
+    again = session.put({"a": "text", "b": "more"}).event
+    assert (again.texts, session.state.originals) == ({"b": "more"}, {"a": 2, "b": 3})
+
+
+def test_a_configuration_that_came_with_an_event_comes_once():
+    session = Session()
+    session.configure(Config(gain=2.0), with_next=True)
+    session.put({"a": "text"})
+    session.configure(Config(gain=3.0))
+    session.put({"b": "text"})
+    assert session.state.config.gain == 3.0
+    assert [made.event.kind for made in session.events()] == ["config", "put", "config", "put"]
+
+
+def test_a_refresh_recorded_before_says_whether_it_was_of_the_same_items():
+    session = Session()
+    session.put({"a": "text", "b": "text"})
+    session.turn([ladder("a"), ladder("b")], 20)
+    for wanted, new, same in (
+        (["a", "ghost"], True, True),
+        (["ghost", "a"], False, True),
+        (["b"], False, False),
+    ):
+        told = session.refresh({}, wanted, "r").recorded
+        assert (told.new, told.same) == (new, same)
+
+
+def test_a_collector_that_was_off_stays_off():
+    session = Session()
+    session.put({"a": "text"})
+    gc.disable()
+    try:
+        session.outcome("e", True, ["a"])
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    session.outcome("f", True, ["a"])
+    assert gc.isenabled()
+
+
+def test_the_prefix_ends_at_a_text_of_another_size():
+    session = Session()
+    session.turn([pinned("a", 50), pinned("b", 30)], 100)
+    event = session.turn([pinned("a", 40), pinned("b", 30)], 100).event
+    assert event.choices == {"a": "raw", "b": "raw"}
+    assert event.prefix_tokens_kept == 0
+
+
+def test_a_text_that_is_not_chosen_does_not_stand():
+    session = Session()
+    session.turn([ladder("a")], 24)
+    longer = ladder("a")
+    longer["levels"]["summary"]["tokens"] = 30
+    event = session.turn([longer], 10).event
+    assert (event.refused, event.choices) == ([["a", "summary", 30]], {"a": "abstraction"})
+    assert event.stands == []

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from contextlib import contextmanager
 
@@ -533,3 +534,41 @@ def test_a_folder_that_may_not_be_written_is_named(tmp_path):
             Session(log=store.session("s")).outcome("e", True, ["a"])
     finally:
         tmp_path.chmod(0o700)
+
+
+def test_what_governance_decided_outlives_the_process(database):
+    rule = GovernanceRule(mode="govern", show=0.0, withhold=0.0)
+    with Store(database) as store:
+        session = Session(Config(governance=rule), store.session("s"))
+        session.turn([item("bad"), item("good")], 200, "t1")
+        told = [Outcome(good, ["good" if good else "bad"]) for good in (True, False) * 30]
+        session.outcomes(told)
+        assert session.turn([item("bad"), item("good")], 200).event.transitions
+    with Store(database) as store:
+        assert Session(log=store.session("s")).state.governor.states == {"bad": "suppressed"}
+
+
+def test_a_writer_waits_longer_than_sqlite_does_at_a_time(tmp_path):
+    path = str(tmp_path / "memory.db")
+    with Store(path) as store:
+        session = Session(CONFIG, store.session("s"))
+        session.put({"a": "text"})
+        other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        done = threading.Timer(0.8, other.rollback)
+        done.start()
+        try:
+            assert session.outcome("e", True, ["a"]).new
+        finally:
+            done.join()
+            other.close()
+
+
+def test_a_reader_has_one_view_whatever_others_write_meanwhile(database):
+    with Store(database) as store, Store(database) as other:
+        writer = Session(CONFIG, other.session("s"))
+        writer.put({"a": "text"})
+        with store.session("s").reading() as transaction:
+            assert transaction.length() == 2
+            writer.put({"b": "text"})
+            assert len(list(transaction.since(0))) == 2

@@ -250,3 +250,30 @@ def test_more_memories_than_can_be_paired_are_credited_and_not_paired() -> None:
 def test_a_rule_that_there_is_not_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong)).replace("_", " ").split()[0]):
         WorthRule(**wrong)
+
+
+def test_a_part_has_the_base_rate_of_all() -> None:
+    whole = Worth(known="abc")
+    for success in (True, False, False, False):
+        whole.record(["a", "b"], success)
+    part = whole.part("bc")
+    assert (part.base_rate, part.episodes) == (0.25, 4)
+    assert part.reports() == [*whole.reports("bc")]
+
+
+def test_a_pair_is_told_from_the_least_evidence_on() -> None:
+    worth = Worth(WorthRule(least_evidence=3), "ab")
+    found = []
+    for _ in range(3):
+        worth.record(["a", "b"], True)
+        found.append(len(worth.confounded()))
+    assert found == [0, 0, 1]
+
+
+def test_pairs_come_by_overlap_most_first_then_by_name() -> None:
+    worth = Worth(known="badcfe")
+    for _ in range(20):
+        for pair in ("ab", "dc", "fe"):
+            worth.record(list(pair), True)
+    worth.record(["a"], True)
+    assert worth.confounded() == [(("c", "d"), 1.0), (("e", "f"), 1.0), (("a", "b"), 20 / 21)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -215,6 +216,61 @@ def test_a_log_is_summarised_by_whole_lines_each_once() -> None:
     assert levels(text, StreamingIdf(), shares={"summary": 0.5})["summary"].splitlines() == lines
 
 
+LADDER = {"summary": 0.5, "abstraction": 0.2, "keywords": 0.5}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi! Send my refund of 59 euros to my card by Friday, as a voucher, please.",
+        "Good. Now write me a table of the total costs: hotel, train, food and museum for three people.",
+        "Yes, please proceed with that booking. Thank you!",
+        "谢谢。请再告诉我杭州到上海的高铁票价和时间，还有西湖附近的酒店推荐，明天早上九点出发。",
+    ],
+)
+def test_a_sentence_that_says_little_is_no_level_and_takes_no_room_from_the_keywords(text: str) -> None:
+    made = levels(text, StreamingIdf(), shares=LADDER)
+    assert made == levels(text, StreamingIdf(), shares={"keywords": 0.5})
+    assert len(made["keywords"]) > len(text) // 4
+
+
+def test_a_few_of_the_keywords_are_no_level() -> None:
+    text = "Thanks. 请再告诉我杭州到上海的高铁票价和时间，还有西湖附近的酒店推荐。"
+    assert levels(text, StreamingIdf(), shares=LADDER, mark="[{}] ") == {}
+
+
+TASK = (
+    "Find out why the parser fails on empty input in the file reader.py. {}Write down what you found, mend "
+    "it and add a case for every fault, so that all cases pass again by Friday. Thank you for your help."
+)
+
+
+def test_what_is_restricted_keeps_its_restriction_and_its_request_or_has_no_level() -> None:
+    made = levels(TASK.format("Do not change the tests. "), StreamingIdf(), shares=LADDER, restricted=True)
+    assert list(made) == ["summary"]
+    assert "Do not change the tests." in made["summary"]
+    assert "Find out why" in made["summary"] or "Write down" in made["summary"]
+    short = "Find out why the parser fails on empty input. Do not change the tests."
+    assert levels(short, StreamingIdf(), shares=LADDER, restricted=True) == {}
+
+
+def test_a_restriction_that_is_repeated_is_needed_once() -> None:
+    text = "Do not wait. " * 5 + "Book the hotel in Leeds."
+    kept = levels(text, StreamingIdf(), shares={"summary": 0.5}, restricted=True)["summary"]
+    assert kept == "Do not wait. Book the hotel in Leeds."
+
+
+def test_a_level_says_how_many_of_the_records_it_has() -> None:
+    flights = [{"flight": f"HAT{number:03}", "price": 100 + number} for number in range(20)]
+    made = levels(json.dumps({"ok": True, "flights": flights}), StreamingIdf(), shares=LADDER, mark="[{}] ")
+    for level in ("summary", "abstraction"):
+        mark, _, kept = made[level].partition("] ")
+        found = len(json.loads(kept)["flights"])
+        assert 0 < found < 20
+        assert mark == f"[{level}: {found} of 20 records"
+    assert made["keywords"].startswith("[keywords] ")
+
+
 def test_keywords_of_json_have_no_letters_of_its_escapes() -> None:
     text = json.dumps({"page": "Anna\nBiscuit\tLeeds " * 9})
     assert levels(text, StreamingIdf())["keywords"] == "anna, biscuit, leeds, page"
@@ -223,7 +279,7 @@ def test_keywords_of_json_have_no_letters_of_its_escapes() -> None:
 @given(texts_that_repeat, st.sampled_from([SHARES, {"gist": 0.7, "keywords": 0.5}, {"gist": 1.0}]))
 def test_a_mark_counts_as_part_of_a_level(text: str, shares: dict[str, float]) -> None:
     made = levels(text, texts_of(text), shares=shares, mark="[{}] ")
-    assert all(kept.startswith(f"[{level}] ") for level, kept in made.items())
+    assert all(re.match(rf"\[{level}(: \d+ of \d+ lines)?\] .", kept) for level, kept in made.items())
     sizes = [len(text), *map(len, made.values())]
     assert sizes == sorted(set(sizes), reverse=True)
     for level, kept in made.items():

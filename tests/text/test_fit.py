@@ -141,6 +141,23 @@ def test_what_has_no_answer_yet_shrinks_last_and_is_never_deleted() -> None:
     assert "m3" in error.value.allocation.pinned
 
 
+def test_a_question_that_shrank_is_told_with_the_room_that_no_level_of_it_fills() -> None:
+    text = "Hi! Send my refund of 59 euros to my card by Friday, as a voucher, please."
+    fitted = fit([{"role": "user", "content": text}], 70)
+    assert fitted.messages[0]["content"] == "[keywords] hi, send, refund, 59"
+    [fault] = fitted.report.diagnostics
+    assert fault.message == (
+        "message 0 has no answer yet and is sent at keywords (40 tokens): it has no level between that and "
+        "raw (83), and 27 tokens stay unused"
+    )
+
+
+def test_a_question_that_restricts_and_does_not_fit_is_no_greeting() -> None:
+    text = "Hi! Send my refund of 59 euros to my card by Friday, not as a voucher, please."
+    with pytest.raises(InfeasibleTurn):
+        fit([{"role": "user", "content": text}], 70)
+
+
 def test_an_empty_chat_sends_nothing() -> None:
     fitted = fit([], 0)
     assert (fitted.messages, fitted.report.tokens_after) == ([], 0)
@@ -235,3 +252,7 @@ def test_positions_that_shift_are_told() -> None:
     assert fit(chat, 1_000, session=session).report.diagnostics == ()
     found = fit(chat[2:], 1_000, session=session).report.diagnostics
     assert {(fault.code, fault.item) for fault in found} == {("other_text", f"m{k}") for k in (1, 2, 3)}
+
+
+def test_what_waits_for_an_answer_is_not_called_pinned_as_it_is() -> None:
+    assert [row.pinned for row in fit(CHAT, 10_000).report.rows] == [True, *[False] * 5]

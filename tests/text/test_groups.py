@@ -119,3 +119,12 @@ def test_any_order_ends_with_every_result_in_its_calls_group_or_diagnosed(chat: 
             together = any({at, answer} <= set(members) for members in groups.groups)
             assert together == (answer > at) == (answer not in groups.orphans)
             assert answer > at or at in groups.pending
+
+
+def test_a_result_answers_the_first_of_the_calls_under_its_id() -> None:
+    assert grouped(call("a"), call("a"), result("a")).pending == {1}
+
+
+def test_a_pending_call_names_what_is_missing_alone() -> None:
+    (fault,) = grouped(call("a", "b"), result("a")).diagnostics
+    assert fault.message == "message 0 waits for the result of 'b'; it is pinned"

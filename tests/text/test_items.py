@@ -213,3 +213,8 @@ def test_tokens_are_those_of_the_counter_at_hand() -> None:
     for counts in (WORDS, Bytes(), WORDS, Bytes()):
         known, fresh = (prepare(chat, counts, ladders=each).items for each in (ladders, Ladders()))
         assert known == fresh
+
+
+def test_where_the_assistant_said_nothing_the_last_message_alone_waits() -> None:
+    chat = [{"role": "user", "content": f"Question {k}, and more of it."} for k in range(3)]
+    assert prepare(chat, WORDS).waiting == {"m2"}

@@ -99,6 +99,13 @@ def test_a_mark_tells_nothing_of_a_message() -> None:
     assert ladder.shares == other.shares
 
 
+def test_the_count_of_records_in_a_mark_tells_nothing_of_a_message() -> None:
+    [ladder] = Ladders()(told("\n".join(f"job {number} done in Leeds" for number in range(100))))
+    found = ladder.texts["abstraction"].splitlines()
+    assert found[0] == f"[abstraction: {len(found)} of 100 lines] job 0 done in Leeds"
+    assert ladder.shares["abstraction"] == pytest.approx((4 + len(found)) / 104)  # role, job, done, leeds
+
+
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_there_are_no_keywords_of_what_is_negated_or_restricted(role: str) -> None:
     order = "Please book the blue suit at the shop in Leeds and send it to my office by courier on Thursday."
@@ -140,3 +147,9 @@ def test_content_that_is_more_than_text_has_one_level() -> None:
     image = {"type": "image_url", "image_url": {"url": "data:"}}
     chat = [{"role": "user", "content": [{"type": "text", "text": SAID[0]}, image]}]
     assert list(Ladders()(read_messages(chat))[0].texts) == ["raw"]
+
+
+def test_what_utf8_cannot_hold_is_not_taken_for_another_text() -> None:
+    kept = Ladders({"summary": lambda text: text[:2]})
+    for text in ("a? b c", "a\ud800 b c"):
+        assert kept(told(text))[0].texts == {"raw": text, "summary": text[:2]}

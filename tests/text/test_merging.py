@@ -28,3 +28,8 @@ VOCABULARIES = st.lists(
 @given(VOCABULARIES, st.text(alphabet="abc", min_size=1, max_size=40))
 def test_pieces_fall_into_the_same_number_of_parts(ranks: dict[bytes, int], piece: str) -> None:
     assert merging.parts(piece.encode(), ranks) == plainly(piece.encode(), ranks)
+
+
+def test_a_pair_that_waits_while_its_part_grows_to_the_end_is_passed_over() -> None:
+    ranks = {token: rank for rank, token in enumerate([b"a", b"b", b"c", b"bc", b"abc", b"ab"])}
+    assert merging.parts(b"cabc", ranks) == plainly(b"cabc", ranks) == 2

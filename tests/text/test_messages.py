@@ -200,3 +200,14 @@ def test_a_message_that_is_nested_too_deeply_is_a_fault(levels: int) -> None:
 
 def test_messages_named_twice_are_a_fault() -> None:
     assert faults_of('{"messages": [], "messages": []}') == [("duplicate_key", None, "messages")]
+
+
+def test_a_broken_line_is_known_by_its_place_too() -> None:
+    found = faults_of('{"role": "user", "content": "a"}\n{')
+    assert [(code, index) for code, index, _ in found] == [("not_json", 1)]
+
+
+def test_low_detail_is_of_images_alone() -> None:
+    part = {"type": "input_audio", "input_audio": {"data": "", "detail": "low"}}
+    [message] = read_messages([{"role": "user", "content": [part]}])
+    assert message.content.fixed == COSTS["input_audio"]

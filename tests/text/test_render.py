@@ -106,3 +106,8 @@ def test_what_has_no_choice_or_is_deleted_is_left_out() -> None:
     assert (
         render(messages, {"m0": "raw"}, {})[0] is not CHAT[0]
     )  # a change to what is sent changes no history
+
+
+def test_what_has_no_choice_is_not_counted_either() -> None:
+    messages = read_messages(CHAT)
+    assert count_chosen(messages, {"m0": "raw"}, {}, WORDS) == count_whole(CHAT[:1], WORDS)

@@ -166,3 +166,21 @@ def test_without_its_package_a_tokenizer_is_an_error_that_names_the_ways_out(nam
 def test_the_errors_are_of_the_family() -> None:
     assert issubclass(UnknownTokenizer, MemoptError)
     assert issubclass(WrongCount, MemoptError)
+
+
+def test_what_was_counted_again_is_remembered_longest() -> None:
+    asked: list[str] = []
+
+    def length(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    mine = counter(length)
+    for number in range(REMEMBERED):
+        mine.count(str(number))
+    mine.count("0")
+    mine.count("one more")
+    mine.count("0")
+    assert asked[-1] == "one more"
+    mine.count("1")
+    assert asked[-1] == "1"

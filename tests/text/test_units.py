@@ -43,6 +43,23 @@ def test_a_string_that_holds_most_of_an_object_stays_a_string() -> None:
     assert json.loads(json.loads(inside.join([4]))["page"]) == FLIGHTS[4:]
 
 
+@pytest.mark.parametrize(
+    ("text", "chosen", "told"),
+    [
+        (json.dumps(FLIGHTS), [1, 3], "2 of 5 records"),
+        (json.dumps({"status": "ok", "results": FLIGHTS, "next": None}), [0, 2, 6], "1 of 5 records"),
+        (json.dumps({"page": json.dumps({"found": FLIGHTS})}), [4], "1 of 5 records"),
+        ('{"a": 1, "b": 2, "c": 3}', [2], "1 of 3 fields"),
+        ("exit code 0\n" + json.dumps(FLIGHTS), [0, 2], "1 of 5 records"),
+        ("12:01 GET ok\n12:02 WARN full\nexit 1", [0, 1], "2 of 3 lines"),
+        (json.dumps({"url": "x", "page": PROSE}), [0, 1], ""),
+        (PROSE, [0], ""),
+    ],
+)
+def test_whole_records_are_counted_and_sentences_are_not(text: str, chosen: list[int], told: str) -> None:
+    assert record_units(text).told(chosen) == told
+
+
 def test_numbers_and_escapes_stand_as_they_were_written() -> None:
     text = r'{"a": 1.10, "a": 1e999, "b": 12345678901234567890.5, "c": "\ud83d \u00e9", "d": [ ]}'
     units = record_units(text)
@@ -104,3 +121,28 @@ def test_any_text_has_units_that_join(text: str) -> None:
     assert units.join([]) == ""
     kept = units.join(range(len(units.texts)))
     assert bool(kept) == bool(units.texts)
+
+
+def test_a_string_with_half_a_surrogate_pair_is_kept_as_it_is_written() -> None:
+    text = r'{"a": 1, "page": "\ud83d One is here. Two is here. Café is here."}'
+    units = record_units(text)
+    units.join(range(len(units.texts))).encode()
+    assert r"\ud83d" in units.texts[1]
+
+
+def test_a_string_of_one_sentence_is_a_record_with_its_key() -> None:
+    text = '{"a": 1, "page": "One long sentence it is."}'
+    assert record_units(text).texts == ['"a":1', '"page":"One long sentence it is."']
+
+
+def test_escapes_in_an_opened_string_stay_escapes() -> None:
+    text = json.dumps({"a": 1, "page": "Caf\u00e9 is here. Two is here. Three is here."})
+    units = record_units(text)
+    assert text.isascii()
+    assert len(units.texts) == 4
+    assert units.join(range(4)).isascii()
+
+
+def test_lines_of_which_half_end_as_sentences_do_are_prose() -> None:
+    text = "Ann left. Bob came.\nWe stay at the pool"  # 19 characters each
+    assert record_units(text).texts == ["Ann left.", "Bob came.", "We stay at the pool"]
