@@ -10,23 +10,24 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
 from memopt.text.idf import StreamingIdf
+from memopt.text.telling import as_written, bigrams_of, merged
 from memopt.text.units import Units, record_units, sentence_units
-from memopt.text.words import HAN, is_han, stretches
+from memopt.text.words import is_han, restricts
 
 SHARES = {"summary": 0.2, "abstraction": 0.1, "keywords": 1.0}
 """Of a text's length, that each level of the default ladder has at most."""
 
+FAIR = 2 / 3
+"""Of its share of the length, that a level of sentences or records has to tell of the idf mass."""
+
 KEYWORDS = 12
 
-_BIGRAM = re.compile(rf"[{HAN}]{{2}}")
 _ESCAPE = re.compile(r"\\[nrt]")
-_SHORT = 4
-"""A stretch of so many Chinese characters between function characters is told whole."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,19 @@ class IdfSentences:
     def __call__(self, text: str, /) -> str:
         """Return the kept sentences in their order; empty when none fits the share."""
         cut = _cut(text, self.idf, self.idf.texts, self.length, self.units)
-        return cut.within(int(self.share * self.length(text)))
+        return cut.within(int(self.share * self.length(text)))[0]
 
 
 class _Cut:
-    """A text cut into units, with what each says and costs, for any number of shares."""
+    """A text cut into units, with what each says and costs, for any number of shares.
 
-    def __init__(self, units: Units, idf: StreamingIdf, length: Callable[[str], int]) -> None:
-        self._units, self._length = units, length
+    The units at `needed` are kept in any case, and some other one beside them.
+    """
+
+    def __init__(
+        self, units: Units, idf: StreamingIdf, length: Callable[[str], int], needed: Sequence[int] = ()
+    ) -> None:
+        self.units, self._length, self._needed = units, length, needed
         self._terms = [list(dict.fromkeys(idf.terms(unit))) for unit in units.texts]
         self._lengths = [max(length(unit), 1) for unit in units.texts]
         self._spread = [math.sqrt(length) for length in self._lengths]
@@ -75,36 +81,47 @@ class _Cut:
         nothing: set[str] = set()
         self._alone = [(-self._gain(index, nothing), index) for index in range(len(units.texts))]
         heapq.heapify(self._alone)
+        self._known = {term for index in needed for term in self._terms[index]}
+        self._mass = self._mass_of(self._weight.keys())
 
-    def within(self, most: int) -> str:
-        """Return the kept units in their order; empty when none fits."""
+    def within(self, most: int) -> tuple[str, list[int]]:
+        """Return the kept units as a text, and their indices in order; nothing when none fits."""
         chosen = self._choose(most)
-        while chosen:
-            kept = self._units.join(sorted(chosen))
+        while len(chosen) > len(self._needed):
+            kept = self.units.join(sorted(chosen))
             if self._length(kept) <= most:
-                return kept
+                return kept, sorted(chosen)
             chosen.pop()  # what joins units costs, and a tokenizer may count more for the whole
-        return ""
+        return "", []
+
+    def told(self, chosen: Sequence[int]) -> float:
+        """Return the share that chosen units tell of the idf mass beyond the needed ones."""
+        told = self._mass_of({term for index in chosen for term in self._terms[index]})
+        return told / self._mass if self._mass else 1.0
+
+    def _mass_of(self, terms: Set[str]) -> float:
+        beyond = terms - self._known if self._known else terms
+        return math.fsum([self._weight[term] for term in beyond])  # exact: the order of a set does not matter
 
     def _gain(self, index: int, covered: set[str]) -> float:
         weight = self._weight
         return sum([weight[term] for term in self._terms[index] if term not in covered]) / self._spread[index]
 
     def _choose(self, most: int) -> list[int]:
-        """Return the indices of the units that fit, best first.
+        """Return the indices of the units that fit, the needed ones first, then best first.
 
         What a unit newly covers only shrinks, so an old gain is a bound: most are never recomputed.
         """
         waiting = list(self._alone)
-        covered: set[str] = set()
-        chosen: list[int] = []
-        left = most
+        chosen = list(self._needed)
+        covered = set(self._known)
+        left = most - sum(self._lengths[index] + 1 for index in chosen) + bool(chosen)
         while waiting:
             bound, index = heapq.heappop(waiting)
             if bound == 0:
                 break
-            needed = self._lengths[index] + bool(chosen)
-            if needed > left:
+            cost = self._lengths[index] + bool(chosen)
+            if cost > left:
                 continue
             now = -self._gain(index, covered)
             if now > bound:
@@ -112,7 +129,7 @@ class _Cut:
                 continue
             chosen.append(index)
             covered.update(self._terms[index])
-            left -= needed
+            left -= cost
         return chosen
 
 
@@ -131,7 +148,8 @@ class TfIdfKeywords:
     Attributes
     ----------
     count
-        At most this many terms, > 0. Chinese bigrams are told as the stretch of the text they are from.
+        At most this many terms, > 0. Chinese bigrams are told as the stretch of the text they are from,
+        a term with a digit as it is written there: a time, a date, an id.
     idf
         Weighs the terms; while it has seen no text all weigh the same.
     """
@@ -151,22 +169,24 @@ class TfIdfKeywords:
         return next(self.shrinking(text), "")
 
     def shrinking(self, text: str) -> Iterator[str]:
-        """Yield the terms as a text, then without the last one, and so on."""
+        """Yield the terms as a text, then without the last one, and so on down to a quarter of them."""
         times = Counter(self.idf.terms(text))
         weight = {term: times[term] * idf for term, idf in self.idf.weights(times).items()}
         best = sorted(weight, key=weight.__getitem__, reverse=True)[: self.count]  # ties: the earlier first
-        bigrams = {term for term in best if _BIGRAM.fullmatch(term)}
+        written = as_written(best, text)
+        bigrams = bigrams_of(best)
         comma = "、" if 2 * len(bigrams) > len(best) else ", "
         words = any(len(term) > 2 and is_han(term) for term in times)  # of a dictionary: they are whole
-        for count in range(len(best), 0, -1):
-            yield comma.join(_merged(best[:count], text) if bigrams and not words else best[:count])
+        for count in range(len(best), (len(best) - 1) // 4, -1):
+            told = list(dict.fromkeys(written.get(term, term) for term in best[:count]))
+            yield comma.join(merged(told, text) if bigrams and not words else told)
 
 
 def compressors(idf: StreamingIdf, length: Callable[[str], int] = len) -> dict[str, Callable[[str], str]]:
     """Return compressors for the default ladder that share one idf.
 
     Every level is shorter than all richer ones, or empty: there are only as many keywords as that
-    leaves room for, few of a short text.
+    leaves room for, few of a short text, and none where less than a quarter of them has room.
 
     Parameters
     ----------
@@ -194,8 +214,12 @@ def levels(
     length: Callable[[str], int] = len,
     shares: Mapping[str, float] = SHARES,
     mark: str = "",
+    restricted: bool = False,
 ) -> dict[str, str]:
     """Return the levels of a text by name, richest first, without the empty ones; see `compressors`.
+
+    A greeting that fits is no summary: units that tell less of the idf mass than `FAIR` of the share
+    that they may take of the length are no level, and leave the poorer ones their room.
 
     Parameters
     ----------
@@ -205,58 +229,50 @@ def levels(
         Of the text's length, that each level has at most, richest first; ``keywords`` are keywords,
         any other level units of the text.
     mark
-        What every level begins with, ``{}`` in it standing for its name; part of its length.
+        What every level begins with, ``{}`` in it standing for its name, and for how many records it
+        has of how many where it has records, lines or fields; part of its length.
+    restricted
+        Whether "not" and "only if" must not get lost: every level keeps all units that negate or
+        restrict, and a fair share of the rest beside them, and there are no keywords.
     """
     whole = length(text)
     least = whole - 1
     made: dict[str, str] = {}
     cut: _Cut | None = None
     for level, share in shares.items():
-        begin = mark.format(level)
         most = min(int(share * whole), least)
-        if most <= length(begin):
+        if most <= length(mark.format(level)) or (restricted and level == "keywords"):
             continue
         if level == "keywords":
+            begin = mark.format(level)
             shrinking = TfIdfKeywords(KEYWORDS, idf).shrinking(_unescaped(text))
             kept = next((words for words in shrinking if length(begin + words) <= most), "")
         else:
-            cut = cut or _Cut(record_units(text), idf, length)
-            kept = cut.within(most - length(begin))
+            if cut is None:
+                units = record_units(text)
+                cut = _Cut(units, idf, length, _restricting(units.texts) if restricted else ())
+            begin = mark.format(_named(level, cut.units, range(len(cut.units.texts))))
+            kept, chosen = cut.within(most - length(begin))
+            if not kept or cut.told(chosen) < FAIR * share:
+                continue
+            begin = mark.format(_named(level, cut.units, chosen))
         if kept and length(begin + kept) <= most:
             made[level] = begin + kept
             least = length(made[level]) - 1
     return made
 
 
+def _restricting(units: Sequence[str]) -> list[int]:
+    """Return the indices of the units that negate or restrict; of equal ones the first."""
+    return sorted({unit: at for at, unit in reversed(list(enumerate(units))) if restricts(unit)}.values())
+
+
+def _named(level: str, units: Units, chosen: Sequence[int]) -> str:
+    """Return the name of a level, with how many of the records it has: a list that is cut looks whole."""
+    told = units.told(chosen)
+    return f"{level}: {told}" if told else level
+
+
 def _unescaped(text: str) -> str:
     """Return a text without the line breaks and tabs that JSON writes as letters: ``\\nThe`` is no word."""
     return _ESCAPE.sub(" ", text) if text.lstrip()[:1] in ("{", "[") else text
-
-
-def _merged(best: list[str], text: str) -> list[str]:
-    """Return the terms with Chinese bigrams as the stretches of the text that they are from."""
-    chosen = {term for term in best if _BIGRAM.fullmatch(term)}
-    longest: dict[str, str] = {}
-    for stretch in stretches(text):
-        for begin, end in _spans(stretch, chosen):
-            for at in range(begin, end - 1):
-                bigram = stretch[at : at + 2]
-                longest[bigram] = max(longest.get(bigram, ""), stretch[begin:end], key=len)
-    told = list(dict.fromkeys(longest.get(term, term) for term in best))
-    return [term for term in told if not any(term in other for other in told if other != term)]
-
-
-def _spans(stretch: str, chosen: set[str]) -> list[tuple[int, int]]:
-    """Return where bigrams stand in a stretch: as one where they touch, with a lone character beside them."""
-    spans: list[tuple[int, int]] = []
-    last = len(stretch)
-    for at in range(last - 1):
-        if stretch[at : at + 2] not in chosen:
-            continue
-        if last <= _SHORT:
-            return [(0, last)]
-        begin, end = (0 if at == 1 else at), (last if at + 3 == last else at + 2)
-        if spans and begin <= spans[-1][1]:
-            begin = spans.pop()[0]
-        spans.append((begin, end))
-    return spans

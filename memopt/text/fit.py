@@ -285,18 +285,26 @@ class _Whole:
             rows=rows,
             counts=dict(Counter(row.level for row in rows)),
             prefix_tokens=prefix,
-            diagnostics=(*chat.groups.diagnostics, *other, *_shrunk(chat, rows)),
+            diagnostics=(*chat.groups.diagnostics, *other, *_shrunk(chat, rows, self.limit - counted)),
             recorded_before=recorded_before,
         )
         return Fitted(chat.render(choices), result, report)
 
 
-def _shrunk(chat: Chat, rows: Sequence[Row]) -> Iterator[Fault]:
-    """Yield what has no answer yet and is not sent as it is."""
+def _shrunk(chat: Chat, rows: Sequence[Row], unused: int) -> Iterator[Fault]:
+    """Yield what has no answer yet and is not sent as it is, with the next richer level it has."""
+    items = {item.id: item for item in chat.items}
     for row in rows:
-        if row.id in chat.waiting and row.level != chat.ladder[0]:
-            message = f"message {row.index} has no answer yet, and there is room for it at {row.level} only"
-            yield Fault("unseen_shrunk", message, row.id, row.level, None, row.index)
+        if row.id not in chat.waiting or row.level == chat.ladder[0]:
+            continue
+        sizes = _sizes(items[row.id])
+        above = chat.ladder[: chat.ladder.index(row.level)]
+        richer = next(level for level in reversed(above) if level in sizes)
+        message = (
+            f"message {row.index} has no answer yet and is sent at {row.level} ({row.tokens} tokens): it has "
+            f"no level between that and {richer} ({sizes[richer]}), and {unused} tokens stay unused"
+        )
+        yield Fault("unseen_shrunk", message, row.id, row.level, None, row.index)
 
 
 def _rows(chat: Chat, choices: Mapping[str, str]) -> Iterator[Row]:

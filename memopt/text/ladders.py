@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -23,14 +24,14 @@ REMEMBERED = 2**14
 """Messages whose levels are remembered; their own texts are not."""
 
 MARK = "[{}] "
-"""What a level begins with that the built-in compressors made, its name in it: a text that has gaps
-and does not say so is read as complete."""
+"""What a level begins with that the built-in compressors made, its name in it, and of how many records it
+has how many: a text that has gaps and does not say so is read as complete."""
 
 SHARES: Mapping[str, float] = {"summary": 0.5, "abstraction": 0.2, "keywords": 0.5}
 """Of a message's length, that each built-in level has at most, its mark included. Longer keywords save next
 to nothing: in Chinese they cost more tokens a character than the sentence that they stand for."""
 
-_WITHOUT_KEYWORDS = {level: share for level, share in SHARES.items() if level != "keywords"}
+_MARKED = re.compile(r"\[(\w+)(?:: \d+ of \d+ \w+)?\] ")
 _STREAMS = 8
 
 
@@ -90,9 +91,9 @@ class Ladders:
     ----------
     compressors
         Level name to its compressor; None = those of `memopt.text.compress`, with the idf of the
-        chat up to the message, every text marked with its level (`MARK`), and no keywords of what
-        people and models say with a negation or a restriction in it. A function with a language
-        model behind it is asked once a text; what it returns is sent as it is.
+        chat up to the message, every text marked with its level (`MARK`). Of what people and models
+        say with a negation or a restriction in it there are no keywords, and no level without that. A
+        function with a language model behind it is asked once a text; what it returns is sent as it is.
     ladder
         Level names, richest first, without ``delete``.
 
@@ -176,7 +177,7 @@ class Ladders:
         shares: dict[str, float] = {}
         told = 0.0
         for level, shorter in reversed(texts.items()):
-            words = weight.keys() & _terms(message, shorter.removeprefix(MARK.format(level)), idf)
+            words = weight.keys() & _terms(message, _unmarked(level, shorter), idf)
             share = math.fsum([weight[term] for term in words]) / mass if mass else 1.0
             shares[level] = told = max(told, min(share, 1.0))
         shares[self.ladder[0]] = 1.0
@@ -186,9 +187,9 @@ class Ladders:
         """Return the texts of a message's poorer levels by name, richest first."""
         text = message.content.text
         if self._given is None:
-            # Keywords drop "not" and "only if"; of what tools print, they say no more than what it is about.
-            shares = _WITHOUT_KEYWORDS if message.answers is None and restricts(text) else SHARES
-            built_in = extractive(text, idf, shares=shares, mark=MARK)
+            # What tools print is full of "not", and its keywords say no more than what it is about.
+            restricted = message.answers is None and restricts(text)
+            built_in = extractive(text, idf, shares=SHARES, mark=MARK, restricted=restricted)
             return {level: built_in[level] for level in self.ladder[1:] if level in built_in}
         return poorer_levels(text, self._given, self.ladder)
 
@@ -196,6 +197,12 @@ class Ladders:
 def _terms(message: Message, content: str, idf: StreamingIdf) -> set[str]:
     """Return the terms of a message with some content: those of its role and tool calls, too."""
     return {*idf.terms(content), *idf.terms(message.head), *idf.terms(message.tail)}
+
+
+def _unmarked(level: str, text: str) -> str:
+    """Return the text of a level without its mark."""
+    found = _MARKED.match(text)
+    return text[found.end() :] if found and found[1] == level else text
 
 
 def _link(before: bytes, text: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -21,10 +22,27 @@ _ENDS = tuple(".!?。！？；…")
 
 
 class Units(NamedTuple):
-    """The units of a text in order, and what makes some of them, by ascending index, a text again."""
+    """The units of a text in order, and what makes some of them, by ascending index, a text again.
+
+    Attributes
+    ----------
+    texts, join
+        The units, and what makes a text of some.
+    kind
+        What a reader would count of them: ``records``, ``fields`` or ``lines``; empty for sentences.
+    counted
+        Indices of those: of a list in an object it is the elements.
+    """
 
     texts: Sequence[str]
     join: Callable[[Sequence[int]], str]
+    kind: str = ""
+    counted: range = range(0)
+
+    def told(self, chosen: Sequence[int]) -> str:
+        """Return how many are chosen, by ascending index, ``10 of 20 records``; empty for sentences."""
+        kept = bisect_left(chosen, self.counted.stop) - bisect_left(chosen, self.counted.start)
+        return f"{kept} of {len(self.counted)} {self.kind}" if self.kind else ""
 
 
 class _Part(NamedTuple):
@@ -64,7 +82,7 @@ def _records(text: str, deepest: int) -> Units:
         return sentence_units(text)
     longest = _longest(lines)
     if longest is None:
-        return Units(lines, lambda chosen: "\n".join([lines[index] for index in chosen]))
+        return _listed(lines, "lines", "\n".join)
     return _opened(lines, longest, _records(lines[longest], deepest - 1), "\n".join)
 
 
@@ -98,9 +116,9 @@ def _json(text: str, deepest: int) -> Units:
         inner = _inside(text[part.value : part.end], text.isascii(), deepest - 1)
         if inner is not None:
             key = "".join(_TIGHT.findall(text, part.begin, part.value))
-            within = Units(inner.texts, lambda chosen: key + inner.join(chosen))
+            within = inner._replace(join=lambda chosen: key + inner.join(chosen))
             return _opened(records, longest, within, wrapped)
-    return Units(records, lambda chosen: wrapped([records[index] for index in chosen]))
+    return _listed(records, "records" if open_ == "[" else "fields", wrapped)
 
 
 def _inside(value: str, escaped: bool, deepest: int) -> Units | None:
@@ -116,7 +134,12 @@ def _inside(value: str, escaped: bool, deepest: int) -> Units | None:
     inside = _records(said, deepest)
     if len(inside.texts) < 2:
         return None
-    return Units(inside.texts, lambda chosen: json.dumps(inside.join(chosen), ensure_ascii=escaped))
+    return inside._replace(join=lambda chosen: json.dumps(inside.join(chosen), ensure_ascii=escaped))
+
+
+def _listed(texts: Sequence[str], kind: str, assemble: Callable[[Sequence[str]], str]) -> Units:
+    """Return units that all count."""
+    return Units(texts, lambda chosen: assemble([texts[index] for index in chosen]), kind, range(len(texts)))
 
 
 def _opened(texts: Sequence[str], at: int, inner: Units, assemble: Callable[[Sequence[str]], str]) -> Units:
@@ -129,7 +152,8 @@ def _opened(texts: Sequence[str], at: int, inner: Units, assemble: Callable[[Seq
         kept += [inner.join(within)] if within else []
         return assemble(kept + [texts[index - after + at + 1] for index in chosen if index >= after])
 
-    return Units([*texts[:at], *inner.texts, *texts[at + 1 :]], joined)
+    counted = range(inner.counted.start + at, inner.counted.stop + at)
+    return Units([*texts[:at], *inner.texts, *texts[at + 1 :]], joined, inner.kind, counted)
 
 
 def _parts(text: str) -> tuple[list[_Part], int]:
