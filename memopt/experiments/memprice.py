@@ -168,7 +168,7 @@ class MemPrice(Experiment[MemPriceParameters]):
         finish(occupancy, "Average occupancy so far", "turn", "kept tokens / budget")
         finish(
             regret,
-            f"Regret against the best within {parameters.alpha:g} B a turn",
+            f"Regret against the best within {parameters.alpha:g} B per turn",
             "turn",
             "utility, summed over turns",
         )

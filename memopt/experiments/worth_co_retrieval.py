@@ -88,7 +88,7 @@ class WorthCoRetrieval(SeedBySeed[CoRetrievalParameters]):
         for color, k in enumerate(parameters.sizes):
             band(gaps, percent, [run.trajectories[f"gap, k {k}"] for run in runs], f"k {k}", f"C{color}")
             apart = np.mean([run.trajectories[f"apart, k {k}"] for run in runs], axis=0)
-            ends.plot(percent, 100 * apart, color=f"C{color}", label=f"intervals apart, k {k}")
+            ends.plot(percent, 100 * apart, color=f"C{color}", label=f"told apart, k {k}")
         for k in parameters.sizes:
             law = x / (2 - x) * (parameters.anchor - parameters.hitchhiker) / k
             last = k == parameters.sizes[-1]
@@ -96,11 +96,11 @@ class WorthCoRetrieval(SeedBySeed[CoRetrievalParameters]):
                 percent, law, "k:", linewidth=1, label="expected: b / (2 - b) · ΔU / k" if last else None
             )
         reported = np.mean([run.trajectories["reported"] for run in runs], axis=0)
-        ends.plot(percent, 100 * reported, "k--", label="pair reported as confounded")
+        ends.plot(percent, 100 * reported, "k--", label="reported as confounded")
         broken = "b: episodes that break the pair (%)"
         finish(gaps, "Anchor against hitchhiker", broken, "gap of Memory Worth (mean ± sd over seeds)")
         finish(ends, "When is the pair reported, when told apart?", broken, "seeds (%)")
-        ends.legend(loc="lower right", bbox_to_anchor=(1.0, 0.06), fontsize="small", framealpha=0.9)
+        ends.legend(loc="center right", fontsize="small", framealpha=0.9)
 
 
 EXPERIMENT = WorthCoRetrieval()

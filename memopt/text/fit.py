@@ -184,7 +184,7 @@ def fit(
     recorded = session.turn(chat.items, whole.budget, event_id, whole.tightened)
     event = recorded.event
     assert isinstance(event, TurnEvent)
-    if not recorded.new and (not recorded.same or whole.over(event.choices, event.tokens)):
+    if not recorded.new and (not recorded.same or not whole.fits(event.choices)):
         raise OtherChat(event.id)
     other = _archive(session, chat)
     return whole.fitted(event.result, event.prefix_tokens_kept, not recorded.new, other)
@@ -249,20 +249,30 @@ class _Whole:
 
     def tightened(self, event: TurnEvent) -> Window | None:
         """Return a smaller budget where a turn is over the limit, None where it fits."""
-        return self.budget if self.over(event.choices, event.tokens) else None
+        if self.fits(event.choices):
+            return None
+        self.hold_back(event.tokens)
+        return self.budget
 
-    def over(self, choices: Mapping[str, str], tokens: int) -> bool:
-        """Count a choice; where it is over, hold back the excess, and twice as much each time again."""
+    def fits(self, choices: Mapping[str, str]) -> bool:
+        """Count a choice as a whole, and return whether it is within the limit."""
         self._counted = self._chat.count(choices)
-        excess = self._counted - self.limit
-        if excess <= 0:
-            return False
-        kept = tokens - (excess << (self.rounds - 1))
+        return self._counted <= self.limit
+
+    def hold_back(self, tokens: int) -> None:
+        """Hold back what the choice counted last is over, twice as much each time.
+
+        Parameters
+        ----------
+        tokens
+            Of that choice, as the sum of its parts.
+        """
+        assert self._counted is not None, "a choice is counted first"
+        kept = tokens - ((self._counted - self.limit) << (self.rounds - 1))
         if kept < 0:  # parts held since a turn with another tokenizer say too little: in proportion then
             kept = tokens * self.limit // self._counted >> (self.rounds - 1)
         self._held_back += self.budget.budget - kept
         self.rounds += 1
-        return True
 
     def fitted(
         self,
@@ -336,5 +346,6 @@ def _alone(whole: _Whole, chat: Chat) -> Fitted:
         allocation = solve(instance)
         if allocation.tokens is None:
             raise InfeasibleTurn(allocation)
-        if not whole.over(allocation.choices, allocation.tokens):
+        if whole.fits(allocation.choices):
             return whole.fitted(allocation.to_dict())
+        whole.hold_back(allocation.tokens)
