@@ -15,7 +15,7 @@ from memopt.columns import DEFAULT_LADDER
 
 FOLDER = Path(__file__).parents[1] / "examples"
 EXAMPLES = ("trip", "coding", "customer-zh", "support")
-CHAT, TURN = FOLDER / "chat.json", FOLDER / "turn.json"
+CHAT, TURN = FOLDER / "trip.chat", FOLDER / "turn.json"
 
 
 @pytest.fixture(params=EXAMPLES)
@@ -34,7 +34,7 @@ def _ladder(example: dict[str, Any]) -> list[str]:
 
 
 def test_these_are_all_the_examples() -> None:
-    assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted((*EXAMPLES, "chat", "turn"))
+    assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted((*EXAMPLES, "turn"))
 
 
 @pytest.mark.parametrize("example", [*EXAMPLES, "turn"], indirect=True)

@@ -132,7 +132,7 @@ def test_files_folders_and_lines_are_counted_by_path(run: Any, here: Path, examp
     assert done.exit_code == 0
     cells = [re.split(r"\s*│\s*", line)[1:-1] for line in done.stdout.splitlines() if line.startswith("│")]
     assert ["many.jsonl", "3", "2", "0", "0", "0", "1"] in cells
-    assert ["total", "7", "6", "0", "0", "0", "1"] in cells
+    assert ["total", "8", "7", "0", "0", "0", "1"] in cells
     assert done.stderr == ""
 
 
