@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -131,18 +130,12 @@ def _read_budget(budget: Any) -> None:
     Raises
     ------
     InvalidInstance
-        With every fault of it, in words that speak of no instance.
+        With every fault of it.
     """
     if budget is None:
         message = "messages need a budget: tokens, or a window with what is reserved"
         raise InvalidInstance([Fault("missing", message, field="budget")])
-    try:
-        Window.read(budget)
-    except InvalidInstance as error:
-        faults = [
-            replace(fault, message=fault.message.removeprefix("the instance: ")) for fault in error.faults
-        ]
-        raise InvalidInstance(faults) from None
+    Window.read(budget)
 
 
 def _fault(error: Any) -> Fault:

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from memopt.session.session import Session
-from memopt.session.state import State
-from memopt.session.worth import MemoryWorth
 
 from .options import AsJson
 from .output import emit, emit_text, json_bytes
@@ -49,15 +47,11 @@ def worth_of(session: Session) -> dict[str, Any]:
         "episodes": state.worth.episodes,
         "mode": state.config.governance.mode,
         "memories": [
-            report.to_dict() | dict(zip(("state", "reason"), _judged(state, report, verdicts), strict=True))
+            report.to_dict()
+            | dict(zip(("state", "reason"), verdicts.get(report.memory, ("normal", "")), strict=True))
             for report in session.worth()
         ],
     }
-
-
-def _judged(state: State, report: MemoryWorth, verdicts: dict[str, tuple[str, str]]) -> tuple[str, str]:
-    normal = ("normal", state.governor.reason(report, state.worth.base_rate))
-    return verdicts.get(report.memory, normal)
 
 
 def _notes(found: dict[str, Any]) -> Iterator[list[str]]:

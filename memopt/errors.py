@@ -162,6 +162,12 @@ class InvalidInstance(Faulty):
     what, lacking = "instance", "declares no valid instance"
 
 
+class InvalidBudget(InvalidInstance):
+    """A budget alone is none: no number of tokens and no window with its reserved parts."""
+
+    what, lacking = "budget", "is no budget"
+
+
 class InvalidSolution(Faulty):
     """A solution file of another solver gives no selection."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
@@ -23,7 +24,7 @@ from pydantic.dataclasses import dataclass
 from memopt import jsontext
 from memopt.array_faults import array_faults
 from memopt.columns import DEFAULT_LADDER, DELETE, Columns
-from memopt.errors import Fault, InvalidInstance
+from memopt.errors import Fault, InvalidBudget, InvalidInstance
 from memopt.faults import declaration_faults, declaration_warnings
 from memopt.number import Number, Utility, exact, read_number
 
@@ -121,10 +122,14 @@ class Window(BaseModel):
 
         Raises
         ------
-        InvalidInstance
+        InvalidBudget
             With every fault of it.
         """
-        read = Instance.model_validate({"budget": budget, "items": []}).budget
+        try:
+            read = Instance.model_validate({"budget": budget, "items": []}).budget
+        except InvalidInstance as error:
+            told = [(fault, fault.message.removeprefix("the instance: ")) for fault in error.faults]
+            raise InvalidBudget([replace(fault, message=said) for fault, said in told]) from None
         return read if isinstance(read, Window) else cls(window=read)
 
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from strategies import declarations
 
 from memopt import Instance, InvalidInstance, Item, Option, Window
+from memopt.errors import InvalidBudget
 
 DECLARED = {
     "memopt": 1,
@@ -161,3 +162,12 @@ def test_the_schema_describes_the_format():
     assert set(option["properties"]) == {"tokens", "utility", "text"}
     assert option["additionalProperties"] is False
     assert {"type": "number"} in option["properties"]["utility"]["anyOf"]
+
+
+def test_a_budget_alone_is_read_as_a_window_or_told_as_a_budget() -> None:
+    assert Window.read(7) == Window(window=7)
+    assert Window.read({"window": 9, "reserved": {"reply": 2}}).budget == 7
+    with pytest.raises(InvalidBudget) as raised:
+        Window.read("x")  # type: ignore[arg-type]  # the mistake under test
+    assert "instance" not in str(raised.value)
+    assert str(raised.value).startswith("1 fault in the budget")

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,11 +29,10 @@ Label = Literal["high", "low", "mixed", "uncertain"]
 LABELS: tuple[Label, ...] = ("high", "low", "mixed", "uncertain")
 Weighting = Literal["uniform", "score", "given"]
 
-_KNOWN: dict[str, tuple[str, ...]] = {
-    "evidence": ("retrievals", "weight"),
-    "weights": ("uniform", "score", "given"),
-    "interval": ("wilson", "beta"),
-}
+Evidence = Literal["retrievals", "weight"]
+Interval = Literal["wilson", "beta"]
+
+_KNOWN = {"evidence": get_args(Evidence), "weights": get_args(Weighting), "interval": get_args(Interval)}
 _ROUNDOFF = 1e-9
 """Boundaries are inclusive up to this, so that the last bits of 1/3 + 1/3 + 1/3 decide nothing."""
 
@@ -68,10 +67,10 @@ class WorthRule:
     high: float = 0.60
     low: float = 0.40
     least_evidence: float = 10.0
-    evidence: Literal["retrievals", "weight"] = "retrievals"
+    evidence: Evidence = "retrievals"
     weights: Weighting = "uniform"
     half_life: float | None = None
-    interval: Literal["wilson", "beta"] = "wilson"
+    interval: Interval = "wilson"
     confidence: float = 0.95
     overlap: float = 0.9
 

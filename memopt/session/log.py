@@ -17,8 +17,8 @@ class Transaction(Protocol):
         """Return the number of events; 0 for a session that does not exist yet."""
         ...
 
-    def digest(self) -> str:
-        """Return the digest of all events."""
+    def digest(self, number: int) -> str | None:
+        """Return the digest of the events up to one, None where there is no such event."""
         ...
 
     def load(self) -> State | None:
@@ -72,9 +72,9 @@ class MemoryLog:
         """Return the number of events."""
         return len(self._records)
 
-    def digest(self) -> str:
-        """Return the digest of all events."""
-        return self._records[-1].digest if self._records else START
+    def digest(self, number: int) -> str | None:
+        """Return the digest of the events up to one."""
+        return self._records[number - 1].digest if number else START
 
     def load(self) -> State | None:
         """Return None: the events are all there is."""

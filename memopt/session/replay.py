@@ -206,6 +206,8 @@ def _again(
         instance = declare(state, offer.read(event.candidates), event.candidates["budget"])
         again = decide(state, instance, event.id)
     elif isinstance(event, OutcomeEvent):
+        if event.turn is None and state.turn_id is not None:
+            raise InvalidEvent("an outcome after a turn names its turn")
         if event.turn is not None and event.turn not in exposures:
             raise InvalidEvent(f"there is no turn {event.turn!r} before it")
         exposure = None if event.turn is None else exposures[event.turn]

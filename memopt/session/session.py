@@ -13,8 +13,8 @@ from memopt.errors import Fault, InvalidInstance, MemoptError, as_read, is_name
 from memopt.instance import Budget, Item
 from memopt.jsontext import RepeatedKeys
 from memopt.session import offer
-from memopt.session.config import FIXED, Config
-from memopt.session.errors import InvalidConfig, InvalidEvent, InvalidOutcome, InvalidPut, StoreFailed
+from memopt.session.config import Config
+from memopt.session.errors import InvalidEvent, InvalidOutcome, InvalidPut, StoreFailed
 from memopt.session.events import (
     OWN,
     AnyEvent,
@@ -127,11 +127,7 @@ class _Batch:
         InvalidConfig
             When what must stand from the first turn on would change.
         """
-        changed = self.state.config.changed(config)
-        stuck = [name for name in changed if name in FIXED]
-        if stuck and self.state.queue.turns:
-            raise InvalidConfig(f"{', '.join(stuck)} cannot change after the first turn")
-        if self.state.number and not changed:
+        if self.state.number and not self.state.config.changed(config):
             return None
         number = self.state.number + 1
         return self.add(ConfigEvent(id=self.next_id(None), number=number, config=config.to_dict()))
@@ -167,11 +163,11 @@ class Session:
         self._log: Log = MemoryLog() if log is None else log
         self._state: State | None = None
         self._exposures: dict[str, Exposure] = {}
-        self._lock = threading.RLock()
+        self._lock, self._writing = threading.RLock(), False
 
     @property
     def state(self) -> State:
-        """The state after all events there are now."""
+        """The state after all events there are now; its counters go on counting, see `worth` for a view."""
         with self._lock, self._log.reading() as transaction:
             return self._current(transaction)
 
@@ -282,7 +278,7 @@ class Session:
             Beside each outcome its event, or the error that kept it alone from being recorded.
         """
         told = list(outcomes)
-        with _uncollected(), self._batch() as batch:
+        with self._batch() as batch, _uncollected():
             found = batch.transaction.find([each.id for each in told if each.id is not None])
             seen: dict[str, AnyEvent] = {name: made.event for name, made in found.items()}
             answers: list[Recorded | MemoptError] = []
@@ -377,17 +373,21 @@ class Session:
             return state.worth.reports(state.known)
 
     def verdicts(self) -> dict[str, tuple[str, str]]:
-        """Return the state of every memory that is not normal, and why, by the evidence there is now.
+        """Return the standing of every memory that is not normal, and why, by the evidence there is now.
 
-        In mode ``observe`` this is what ``govern`` would do.
+        A normal memory of low worth is among them, with why it is normal all the same. In mode
+        ``observe`` this is what ``govern`` would do.
         """
         with self._lock:
             state = self.state
             governor, transitions = judged(state, state.known)
-            reports = state.worth.reports(sorted(governor.states))
-        reasons = {report.memory: governor.reason(report, state.worth.base_rate) for report in reports}
-        reasons |= {transition.memory: transition.reason for transition in transitions}
-        return {memory: (held, reasons[memory]) for memory, held in sorted(governor.states.items())}
+            moved = {each.memory: each.reason for each in transitions if each.after != "normal"}
+            found = {
+                report.memory: moved.get(report.memory) or governor.reason(report, state.worth.base_rate)
+                for report in state.worth.reports(state.known)
+            }
+        standings = ((memory, governor.state(memory), reason) for memory, reason in found.items())
+        return {memory: (held, reason) for memory, held, reason in standings if held != "normal" or reason}
 
     def _outcome(self, batch: _Batch, told: Outcome, seen: Mapping[str, AnyEvent]) -> Recorded:
         if told.id is not None and told.id in seen:
@@ -420,11 +420,14 @@ class Session:
         """
         batch = None
         with self._lock:  # outcomes are counted in place: what is stored and what is held change together
+            if self._writing:
+                raise RuntimeError("a session cannot be written to from within one of its own calls")
+            self._writing, wanted = True, self._wanted
             try:
                 with self._log.writing() as transaction:
                     batch = _Batch(transaction, self._current(transaction))
                     if configured:
-                        batch.configure(batch.state.config if self._wanted is None else self._wanted)
+                        batch.configure(batch.state.config if wanted is None else wanted)
                     before = len(batch.records)
                     yield batch
                     stored = len(batch.records) > before
@@ -437,8 +440,11 @@ class Session:
             except BaseException:
                 self._state = None
                 raise
+            finally:
+                self._writing = False
             if stored:
-                self._state, self._wanted = batch.state, None
+                self._state = batch.state
+                self._wanted = None if self._wanted is wanted else self._wanted
             elif batch.records:
                 self._state = None
 
@@ -461,11 +467,7 @@ class Session:
 
 def _follows(transaction: Transaction, state: State) -> bool:
     """Whether the log goes on from a state: a file may have been put back to an earlier one, or another."""
-    if state.number == transaction.length():
-        return state.digest == transaction.digest()
-    if state.number > transaction.length():
-        return False
-    return not state.number or transaction.at([state.number])[0].digest == state.digest
+    return state.number <= transaction.length() and state.digest == transaction.digest(state.number)
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from memopt.session.config import Config
-from memopt.session.errors import InvalidState
+from memopt.session.config import FIXED, Config
+from memopt.session.errors import InvalidConfig, InvalidState
 from memopt.session.events import (
     START,
     AnyEvent,
@@ -91,7 +91,16 @@ class State:
         return cls(config).configured(config)
 
     def configured(self, config: Config) -> State:
-        """Return the state with another configuration; see `config.FIXED` for what must stand."""
+        """Return the state with another configuration.
+
+        Raises
+        ------
+        InvalidConfig
+            When what must stand from the first turn on (`config.FIXED`) would change.
+        """
+        stuck = [name for name in self.config.changed(config) if name in FIXED]
+        if stuck and self.queue.turns:
+            raise InvalidConfig(f"{', '.join(stuck)} cannot change after the first turn")
         self.worth.rule = config.worth
         return replace(
             self,

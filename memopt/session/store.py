@@ -114,7 +114,8 @@ class Store:
         names = set(self.tables.names)
         there = names.intersection(self._sql.inspect(self.engine).get_table_names())
         if there and there != names:
-            raise StoreFailed("the tables in the database were made by another version of memopt")
+            file = self._file()
+            raise StoreFailed(f"the tables were made by another version of memopt{file and f' ({file})'}")
         return bool(there)
 
     @contextmanager
@@ -182,9 +183,14 @@ class StoredTransaction:
         """Return the number of events."""
         return self._length
 
-    def digest(self) -> str:
-        """Return the digest of all events."""
-        return self._digest
+    def digest(self, number: int) -> str | None:
+        """Return the digest of the events up to one, None where there is no such event."""
+        if number in (0, self._length):
+            return self._digest if number else START
+        events = self._tables.events
+        query = self._sql.select(events.c.digest).where(events.c.session == self._name)
+        found: str | None = self._connection.execute(query.where(events.c.number == number)).scalar()
+        return found
 
     def load(self) -> State | None:
         """Return the stored state, None where there is none."""
@@ -346,7 +352,11 @@ def _engine(sql: Any, where: str) -> Any:
         kind = where.partition("://")[0]
         raise StoreFailed(f"a database is an SQLite file or a PostgreSQL URL, not one of {kind!r}")
     url = _url(sql, where) if where.startswith(_SQLITE) else sql.URL.create("sqlite", database=where)
-    engine = sql.create_engine(url, connect_args={"timeout": _UNHEARD_SECONDS})
+    options: dict[str, Any] = {"connect_args": {"timeout": _UNHEARD_SECONDS}}
+    if url.database in (None, "", ":memory:"):  # every connection would be a database of its own
+        options["connect_args"]["check_same_thread"] = False
+        options |= {"poolclass": sql.QueuePool, "pool_size": 1, "max_overflow": 0}
+    engine = sql.create_engine(url, **options)
     sql.event.listen(engine, "connect", _prepare_sqlite)
     sql.event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -109,7 +109,7 @@ class _Core:
         settled = kernels.settle(*self._given, dual.open, dual.weight, self._base, self._key, self._nearest)
         self._left, self._lost, self._gain, self._extra, change = map(int, settled)
         self._changes = [] if change < 0 else [change]
-        self.made, self._least = 0, 0
+        self.made, self._least, self._loading = 0, 0, 0.0
         self._opened, self._distinct = self._open()
         self.blocks = self._opened
 
@@ -202,10 +202,12 @@ class _Core:
             if self.made > _WORK_PER_STATE * most_states:
                 why = FULL
                 break
-            left = None if deadline is None else deadline - time.perf_counter()
+            now = time.perf_counter()
+            left = None if deadline is None else deadline + self._loading - now
             if left is not None and left <= 0:
                 break
             self._kernels = jit.select(0, self.made, left)
+            self._loading += time.perf_counter() - now  # is not part of the limit
         _, prefix, weight, worth, _, _, parent, change, _, gain, extra, found = state
         if why != DONE:
             self._least = int((self._dual.a * weight - self._dual.b * worth).min()) + int(prefix)

@@ -244,3 +244,22 @@ def test_a_forged_turn_of_a_refresh_is_found(lines):
     index = next(index for index, line in enumerate(lines) if json.loads(line)["kind"] == "refresh")
     found = replay(forged(lines, index, lambda event: event.update(turn=event["turn"] - 1))).findings
     assert (found[0].line, found[0].what) == (index + 1, "turn")
+
+
+def test_a_forged_outcome_of_no_turn_is_named(lines):
+    index = of_kind(lines, "outcome", 1)
+    done = replay(forged(lines, index, lambda event: event.update(turn=None)))
+    assert [finding.told() for finding in done.findings] == [
+        f"line {index + 1}, event 'outcome 1': an outcome after a turn names its turn"
+    ]
+
+
+def test_a_forged_configuration_that_had_to_stand_is_named(lines):
+    session = Session(Config(gain=1.5))
+    session.turn([item("a", 1.0)], 100)
+    session.configure(Config(gain=1.5, cache_price=1.0))
+    log = [canonical(record.line()) for record in session.events()]
+    done = replay(forged(log, 2, lambda event: event["config"].update(gain=2.0)))
+    assert [finding.told() for finding in done.findings] == [
+        "line 3, event '#3': gain cannot change after the first turn"
+    ]

@@ -641,3 +641,30 @@ def test_a_text_that_is_not_chosen_does_not_stand():
     event = session.turn([longer], 10).event
     assert (event.refused, event.choices) == ([["a", "summary", 30]], {"a": "abstraction"})
     assert event.stands == []
+
+
+def test_a_configuration_wanted_while_a_turn_is_taken_holds_from_the_next_event_on():
+    session = Session()
+    wanted = Config(cache_price=3.0)
+    session.turn([ladder("a")], 100, tighten=lambda event: session.configure(wanted, with_next=True))
+    assert session.state.config.cache_price == 0.0
+    session.turn([ladder("a")], 100)
+    assert session.state.config == wanted
+
+
+def test_a_session_is_not_written_to_from_within_its_own_calls():
+    session = Session()
+    with pytest.raises(RuntimeError, match="within one of its own calls"):
+        session.turn([ladder("a")], 100, "t", tighten=lambda event: session.put({"z": "x"}))
+    assert session.state.number == 0
+    assert session.turn([ladder("a")], 100, "t").new
+
+
+def test_a_memory_that_is_about_to_recover_is_not_called_low():
+    session = Session(Config(governance=GovernanceRule(mode="govern", show=1.0)))
+    session.turn([ladder("a"), ladder("b")], 500, "t")
+    session.outcomes([Outcome(False, ["a"])] * 60 + [Outcome(True, ["b"])] * 90)
+    session.turn([ladder("a"), ladder("b")], 500)
+    assert session.verdicts()["a"][0] == "suppressed"
+    session.outcomes([Outcome(True, ["a"])] * 60)
+    assert session.verdicts() == {}

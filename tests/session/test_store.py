@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -495,7 +496,7 @@ def test_tables_of_another_version_are_told_and_left_alone(tmp_path):
         connection.execute("DROP TABLE memopt_pairs")
     before = path.read_bytes()
     for create in (True, False):
-        with pytest.raises(StoreFailed, match="made by another version of memopt"):
+        with pytest.raises(StoreFailed, match=r"made by another version of memopt .*memory.db"):
             Store(str(path), create)
     assert path.read_bytes() == before
 
@@ -572,3 +573,29 @@ def test_a_reader_has_one_view_whatever_others_write_meanwhile(database):
             assert transaction.length() == 2
             writer.put({"b": "text"})
             assert len(list(transaction.since(0))) == 2
+
+
+def test_threads_share_a_store_in_memory():
+    with Store(":memory:") as store:
+        sessions = [Session(CONFIG, store.session(name)) for name in ("one", "two")]
+
+        def work(thread):
+            for number in range(5):
+                sessions[thread % 2].turn([item("a"), item("b")], 500, f"turn {thread} {number}")
+
+        with ThreadPoolExecutor(4) as threads:
+            for done in [threads.submit(work, thread) for thread in range(4)]:
+                done.result()
+        assert [session.state.number for session in sessions] == [1 + 2 * 5] * 2
+
+
+def test_a_missing_event_is_no_bare_error(tmp_path):
+    path = str(tmp_path / "memory.db")
+    with Store(path) as store:
+        session, other = (Session(CONFIG, store.session("s")) for _ in range(2))
+        session.put({"a": "x"})
+        other.put({"b": "y"})
+        with sqlite3.connect(path) as connection:
+            connection.execute("DELETE FROM memopt_events WHERE number = 2")
+        assert session.state.number == 3
+        assert sorted(session.state.originals) == ["a", "b"]
