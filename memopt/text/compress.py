@@ -9,15 +9,17 @@ from __future__ import annotations
 import heapq
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
+from memopt.text.escapes import unescaped
 from memopt.text.idf import StreamingIdf
 from memopt.text.telling import as_written, bigrams_of, merged
 from memopt.text.units import Units, record_units, sentence_units
-from memopt.text.words import is_han, restricts
+from memopt.text.words import CLOSERS, Joint, is_han, restricts
 
 SHARES = {"summary": 0.2, "abstraction": 0.1, "keywords": 1.0}
 """Of a text's length, that each level of the default ladder has at most."""
@@ -27,7 +29,7 @@ FAIR = 2 / 3
 
 KEYWORDS = 12
 
-_ESCAPE = re.compile(r"\\[nrt]")
+_ITEM = re.compile(r"\s*(?:[-+•·–]|\*(?!\*)|[(（]?\w{1,2}[.)、．）])")
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class _Cut:
         self, units: Units, idf: StreamingIdf, length: Callable[[str], int], needed: Sequence[int] = ()
     ) -> None:
         self.units, self._length, self._needed = units, length, needed
-        self._terms = [list(dict.fromkeys(idf.terms(unit))) for unit in units.texts]
+        self._terms = [list(dict.fromkeys(idf.terms(unescaped(unit)))) for unit in units.texts]
         self._lengths = [max(length(unit), 1) for unit in units.texts]
         self._spread = [math.sqrt(length) for length in self._lengths]
         self._weight = idf.weights(term for each in self._terms for term in each)
@@ -87,12 +89,16 @@ class _Cut:
     def within(self, most: int) -> tuple[str, list[int]]:
         """Return the kept units as a text, and their indices in order; nothing when none fits."""
         chosen = self._choose(most)
-        while len(chosen) > len(self._needed):
-            kept = self.units.join(sorted(chosen))
-            if self._length(kept) <= most:
-                return kept, sorted(chosen)
-            chosen.pop()  # what joins units costs, and a tokenizer may count more for the whole
-        return "", []
+
+        def joined(count: int) -> str:
+            return self.units.join(sorted(chosen[:count]))
+
+        count = len(chosen)
+        kept = joined(count)
+        if self._length(kept) > most:  # what joins units costs, and a tokenizer may count more for the whole
+            count = bisect_right(range(count), most, key=lambda count: self._length(joined(count))) - 1
+            kept = joined(count)
+        return (kept, sorted(chosen[:count])) if count > len(self._needed) else ("", [])
 
     def told(self, chosen: Sequence[int]) -> float:
         """Return the share that chosen units tell of the idf mass beyond the needed ones."""
@@ -245,12 +251,12 @@ def levels(
             continue
         if level == "keywords":
             begin = mark.format(level)
-            shrinking = TfIdfKeywords(KEYWORDS, idf).shrinking(_unescaped(text))
+            shrinking = TfIdfKeywords(KEYWORDS, idf).shrinking(unescaped(text))
             kept = next((words for words in shrinking if length(begin + words) <= most), "")
         else:
             if cut is None:
                 units = record_units(text)
-                cut = _Cut(units, idf, length, _restricting(units.texts) if restricted else ())
+                cut = _Cut(units, idf, length, _restricting(units) if restricted else ())
             begin = mark.format(_named(level, cut.units, range(len(cut.units.texts))))
             kept, chosen = cut.within(most - length(begin))
             if not kept or cut.told(chosen) < FAIR * share:
@@ -262,17 +268,44 @@ def levels(
     return made
 
 
-def _restricting(units: Sequence[str]) -> list[int]:
-    """Return the indices of the units that negate or restrict; of equal ones the first."""
-    return sorted({unit: at for at, unit in reversed(list(enumerate(units))) if restricts(unit)}.values())
+def _restricting(units: Units) -> list[int]:
+    """Return the indices of the units that negate or restrict, with all that those govern.
+
+    Of equal ones the first.
+    """
+    found: dict[tuple[str, ...], range] = {}
+    end = 0
+    for at, unit in enumerate(units.texts):
+        if at >= end and restricts(unescaped(unit)):
+            governed = _governed(units, at)
+            found.setdefault(tuple(units.texts[governed.start : governed.stop]), governed)
+            end = governed.stop
+    return [index for governed in found.values() for index in governed]
+
+
+def _governed(units: Units, at: int) -> range:
+    """Return the units of the sentence that one belongs to, with what its colon introduces.
+
+    Those are the items of a list, or else a line: without them it would govern what is kept after it.
+    """
+    texts, joints = units.texts, units.joints
+    begin, end = at, at + 1
+    while begin and joints[begin] is Joint.NOTHING:
+        begin -= 1
+    while end < len(texts) and joints[end] is Joint.NOTHING:
+        end += 1
+    listed = _introduces(texts[end - 1])
+    while listed and end < len(texts):
+        listed = joints[end] is not Joint.LINE or bool(_ITEM.match(texts[end])) or _introduces(texts[end - 1])
+        end += listed
+    return range(begin, end)
+
+
+def _introduces(unit: str) -> bool:
+    return unit.rstrip(CLOSERS).endswith((":", "："))
 
 
 def _named(level: str, units: Units, chosen: Sequence[int]) -> str:
     """Return the name of a level, with how many of the records it has: a list that is cut looks whole."""
     told = units.told(chosen)
     return f"{level}: {told}" if told else level
-
-
-def _unescaped(text: str) -> str:
-    """Return a text without the line breaks and tabs that JSON writes as letters: ``\\nThe`` is no word."""
-    return _ESCAPE.sub(" ", text) if text.lstrip()[:1] in ("{", "[") else text

@@ -295,14 +295,18 @@ class _Whole:
             rows=rows,
             counts=dict(Counter(row.level for row in rows)),
             prefix_tokens=prefix,
-            diagnostics=(*chat.groups.diagnostics, *other, *_shrunk(chat, rows, self.limit - counted)),
+            diagnostics=(
+                *chat.groups.diagnostics,
+                *other,
+                *_shrunk(chat, rows, self.limit - counted, prefix is not None),
+            ),
             recorded_before=recorded_before,
         )
         return Fitted(chat.render(choices), result, report)
 
 
-def _shrunk(chat: Chat, rows: Sequence[Row], unused: int) -> Iterator[Fault]:
-    """Yield what has no answer yet and is not sent as it is, with the next richer level it has."""
+def _shrunk(chat: Chat, rows: Sequence[Row], unused: int, in_session: bool) -> Iterator[Fault]:
+    """Yield what has no answer yet and is not sent as it is, with the next richer level and why not."""
     items = {item.id: item for item in chat.items}
     for row in rows:
         if row.id not in chat.waiting or row.level == chat.ladder[0]:
@@ -310,9 +314,15 @@ def _shrunk(chat: Chat, rows: Sequence[Row], unused: int) -> Iterator[Fault]:
         sizes = _sizes(items[row.id])
         above = chat.ladder[: chat.ladder.index(row.level)]
         richer = next(level for level in reversed(above) if level in sizes)
+        why = f"it has no level between that and {richer} ({sizes[richer]}), and {unused} tokens stay unused"
+        if sizes[richer] - row.tokens <= unused:
+            why = f"{richer} ({sizes[richer]}) would fit, for {unused} tokens stay unused, but " + (
+                "in a session levels only fall, and its price may choose a poorer one"
+                if in_session
+                else "was not worth more, or texts together cost more than in parts"
+            )
         message = (
-            f"message {row.index} has no answer yet and is sent at {row.level} ({row.tokens} tokens): it has "
-            f"no level between that and {richer} ({sizes[richer]}), and {unused} tokens stay unused"
+            f"message {row.index} has no answer yet and is sent at {row.level} ({row.tokens} tokens): {why}"
         )
         yield Fault("unseen_shrunk", message, row.id, row.level, None, row.index)
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from memopt.columns import DEFAULT_LADDER
 from memopt.session.refresh import Compressor, poorer_levels
 from memopt.text.compress import levels as extractive
+from memopt.text.escapes import unescaped
 from memopt.text.idf import StreamingIdf
 from memopt.text.messages import Message
 from memopt.text.tokens import TokenCounter
@@ -31,6 +32,8 @@ SHARES: Mapping[str, float] = {"summary": 0.5, "abstraction": 0.2, "keywords": 0
 """Of a message's length, that each built-in level has at most, its mark included. Longer keywords save next
 to nothing: in Chinese they cost more tokens a character than the sentence that they stand for."""
 
+_WORDLESS = {level: share for level, share in SHARES.items() if level != "keywords"}
+_FALSE = re.compile(r"[:=,\[(]\s*[Ff]alse\b")
 _MARKED = re.compile(r"\[(\w+)(?:: \d+ of \d+ \w+)?\] ")
 _STREAMS = 8
 
@@ -91,9 +94,10 @@ class Ladders:
     ----------
     compressors
         Level name to its compressor; None = those of `memopt.text.compress`, with the idf of the
-        chat up to the message, every text marked with its level (`MARK`). Of what people and models
-        say with a negation or a restriction in it there are no keywords, and no level without that. A
-        function with a language model behind it is asked once a text; what it returns is sent as it is.
+        chat up to the message, every text marked with its level (`MARK`). Of a text with a negation or
+        a restriction in it, and of what tools return with a value that is false, there are no keywords;
+        of what people and models say also no level without that. A function with a language model
+        behind it is asked once a text; what it returns is sent as it is.
     ladder
         Level names, richest first, without ``delete``.
 
@@ -187,16 +191,19 @@ class Ladders:
         """Return the texts of a message's poorer levels by name, richest first."""
         text = message.content.text
         if self._given is None:
-            # What tools print is full of "not", and its keywords say no more than what it is about.
-            restricted = message.answers is None and restricts(text)
-            built_in = extractive(text, idf, shares=SHARES, mark=MARK, restricted=restricted)
+            negated = restricts(unescaped(text))
+            if message.answers is None:
+                built_in = extractive(text, idf, shares=SHARES, mark=MARK, restricted=negated)
+            else:  # what tools print is full of "not": its records may go, and each says what it is
+                denied = negated or _FALSE.search(text)
+                built_in = extractive(text, idf, shares=_WORDLESS if denied else SHARES, mark=MARK)
             return {level: built_in[level] for level in self.ladder[1:] if level in built_in}
         return poorer_levels(text, self._given, self.ladder)
 
 
 def _terms(message: Message, content: str, idf: StreamingIdf) -> set[str]:
     """Return the terms of a message with some content: those of its role and tool calls, too."""
-    return {*idf.terms(content), *idf.terms(message.head), *idf.terms(message.tail)}
+    return {term for part in (content, message.head, message.tail) for term in idf.terms(unescaped(part))}
 
 
 def _unmarked(level: str, text: str) -> str:

@@ -11,6 +11,7 @@ _DIGIT = re.compile(r"\d")
 _BIGRAM = re.compile(rf"[{HAN}]{{2}}")
 _WORD = rf"[^\W{HAN}]"
 _IN_WORD = re.compile(_WORD)
+_REST = re.compile(f"{_WORD}+")
 _WHOLE = re.compile(
     r"\+\d+(?:[ -]\d+)+"  # of a telephone
     rf"|[-+#$€£¥]{{0,2}}{_WORD}+(?:(?:[.:/'@+-]|(?<=\d)(?:,(?=\d{{3}}(?!\d))|[年月日时時点分](?=\d))){_WORD}+)*"
@@ -47,7 +48,8 @@ def _around(term: str, lower: str, text: str) -> str:
             near = _WHOLE.finditer(text, max(at - _LONGEST, 0), end + _LONGEST)
             found = next((each[0] for each in near if each.end() > at), term)
             return found if len(found) <= _LONGEST else term
-        at = lower.find(term, at + 1)
+        rest = _REST.match(lower, at)  # no term begins inside of a word: long ids are not searched again
+        at = lower.find(term, rest.end() if rest else at + 1)
     return term  # it is written in wide digits
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from memopt.text.words import join, sentences
+from memopt.text.words import CLOSERS, Joint, join, sentences
 
 DEEPEST = 8
 """Wrappers that are opened at most, one inside the other."""
@@ -17,7 +17,6 @@ _WHITE = re.compile(r"[ \t\n\r]*")
 _TIGHT = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _READ = json.JSONDecoder().raw_decode
-_CLOSERS = "\"'”’」』)）]*_"
 _ENDS = tuple(".!?。！？；…")
 
 
@@ -28,21 +27,27 @@ class Units(NamedTuple):
     ----------
     texts, join
         The units, and what makes a text of some.
+    joints
+        What each begins.
     kind
         What a reader would count of them: ``records``, ``fields`` or ``lines``; empty for sentences.
     counted
-        Indices of those: of a list in an object it is the elements.
+        Indices where those begin, and where the last one ends: of a list in an object it is the elements.
     """
 
     texts: Sequence[str]
     join: Callable[[Sequence[int]], str]
+    joints: Sequence[Joint]
     kind: str = ""
-    counted: range = range(0)
+    counted: Sequence[int] = ()
 
     def told(self, chosen: Sequence[int]) -> str:
-        """Return how many are chosen, by ascending index, ``10 of 20 records``; empty for sentences."""
-        kept = bisect_left(chosen, self.counted.stop) - bisect_left(chosen, self.counted.start)
-        return f"{kept} of {len(self.counted)} {self.kind}" if self.kind else ""
+        """Return of how many some is chosen, by index, ``10 of 20 records``; empty for sentences."""
+        if not self.kind:
+            return ""
+        begin, end = self.counted[0], self.counted[-1]
+        kept = {bisect_right(self.counted, index) for index in chosen if begin <= index < end}
+        return f"{len(kept)} of {len(self.counted) - 1} {self.kind}"
 
 
 class _Part(NamedTuple):
@@ -56,7 +61,11 @@ class _Part(NamedTuple):
 def sentence_units(text: str) -> Units:
     """Return the sentences of a text."""
     cut = sentences(text)
-    return Units([sentence.text for sentence in cut], lambda chosen: join([cut[index] for index in chosen]))
+    return Units(
+        [sentence.text for sentence in cut],
+        lambda chosen: join([cut[index] for index in chosen]),
+        [sentence.joint for sentence in cut],
+    )
 
 
 def record_units(text: str) -> Units:
@@ -83,12 +92,12 @@ def _records(text: str, deepest: int) -> Units:
     longest = _longest(lines)
     if longest is None:
         return _listed(lines, "lines", "\n".join)
-    return _opened(lines, longest, _records(lines[longest], deepest - 1), "\n".join)
+    return _opened(lines, longest, _records(lines[longest], deepest - 1), "\n".join, "lines")
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
     """Return whether at least half of the text is in lines that end as a sentence does."""
-    ended = sum(len(line) for line in lines if line.rstrip(_CLOSERS).endswith(_ENDS))
+    ended = sum(len(line) for line in lines if line.rstrip(CLOSERS).endswith(_ENDS))
     return 2 * ended >= sum(map(len, lines))
 
 
@@ -110,6 +119,7 @@ def _json(text: str, deepest: int) -> Units:
         return open_ + ",\n".join(kept) + close if kept else ""
 
     records = ["".join(_TIGHT.findall(text, part.begin, part.end)) for part in parts]
+    kind = "records" if open_ == "[" else "fields"
     longest = _longest(records)
     if longest is not None:
         part = parts[longest]
@@ -117,8 +127,8 @@ def _json(text: str, deepest: int) -> Units:
         if inner is not None:
             key = "".join(_TIGHT.findall(text, part.begin, part.value))
             within = inner._replace(join=lambda chosen: key + inner.join(chosen))
-            return _opened(records, longest, within, wrapped)
-    return _listed(records, "records" if open_ == "[" else "fields", wrapped)
+            return _opened(records, longest, within, wrapped, kind)
+    return _listed(records, kind, wrapped)
 
 
 def _inside(value: str, escaped: bool, deepest: int) -> Units | None:
@@ -139,11 +149,23 @@ def _inside(value: str, escaped: bool, deepest: int) -> Units | None:
 
 def _listed(texts: Sequence[str], kind: str, assemble: Callable[[Sequence[str]], str]) -> Units:
     """Return units that all count."""
-    return Units(texts, lambda chosen: assemble([texts[index] for index in chosen]), kind, range(len(texts)))
+    return Units(
+        texts,
+        lambda chosen: assemble([texts[index] for index in chosen]),
+        [Joint.LINE] * len(texts),
+        kind,
+        range(len(texts) + 1),
+    )
 
 
-def _opened(texts: Sequence[str], at: int, inner: Units, assemble: Callable[[Sequence[str]], str]) -> Units:
-    """Return units with those of `inner` in the place of one."""
+def _opened(
+    texts: Sequence[str], at: int, inner: Units, assemble: Callable[[Sequence[str]], str], kind: str
+) -> Units:
+    """Return units with those of `inner` in the place of one.
+
+    What is counted is the elements of a list and lines, so that none is missed, and of the fields of an
+    object, and of lines around a list, what `inner` counts.
+    """
     after = at + len(inner.texts)
 
     def joined(chosen: Sequence[int]) -> str:
@@ -152,8 +174,12 @@ def _opened(texts: Sequence[str], at: int, inner: Units, assemble: Callable[[Seq
         kept += [inner.join(within)] if within else []
         return assemble(kept + [texts[index - after + at + 1] for index in chosen if index >= after])
 
-    counted = range(inner.counted.start + at, inner.counted.stop + at)
-    return Units([*texts[:at], *inner.texts, *texts[at + 1 :]], joined, inner.kind, counted)
+    around = [Joint.LINE] * len(texts)
+    opened = [*texts[:at], *inner.texts, *texts[at + 1 :]]
+    joints = [*around[:at], *inner.joints, *around[at + 1 :]]
+    if len(texts) > 1 and (kind == "records" or (kind == "lines" and inner.kind != "records")):
+        return Units(opened, joined, joints, kind, [*range(at + 1), *range(after, len(opened) + 1)])
+    return Units(opened, joined, joints, inner.kind, [index + at for index in inner.counted])
 
 
 def _parts(text: str) -> tuple[list[_Part], int]:

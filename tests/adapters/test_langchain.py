@@ -49,7 +49,7 @@ SYSTEM = "You are a travel agent. Answer in one sentence."
 LONG = "The train to Sils leaves at nine from platform two. " * 4
 WISHES = (
     "I like a window towards the lake, my dog hates tunnels, and my sister brings skis. We eat walnuts. "
-    "Please book early, avoid Sundays, pay by invoice, and tell the hotel that we arrive at nine."
+    "Please book early, travel on Sundays, pay by invoice, and tell the hotel that we arrive at nine."
 )
 EXAMPLE = Path(__file__).parents[2] / "examples" / "langchain_agent.py"
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from memopt.session.refresh import Compressor
 from memopt.text.compress import SHARES, IdfSentences, TfIdfKeywords, compressors, levels
 from memopt.text.idf import StreamingIdf
+from memopt.text.units import record_units
 from memopt.text.words import LONGEST, jieba_terms, join, sentences, terms
 
 TALK = """Ann: Hi there! How are you? I'm fine.
@@ -45,7 +46,7 @@ def texts_of(*texts: str) -> StreamingIdf:
 
 def test_sentences_end_where_people_end_them() -> None:
     text = 'He said "Stop!" Then left. Dr. Smith paid $3.50, e.g. for tea (or not.) OK...  fine\nNext line'
-    assert sentences(text) == [
+    assert [sentence[:2] for sentence in sentences(text)] == [
         ('He said "Stop!"', 0),
         ("Then left.", 0),
         ("Dr. Smith paid $3.50, e.g. for tea (or not.)", 0),
@@ -252,6 +253,80 @@ def test_what_is_restricted_keeps_its_restriction_and_its_request_or_has_no_leve
     assert "Find out why" in made["summary"] or "Write down" in made["summary"]
     short = "Find out why the parser fails on empty input. Do not change the tests."
     assert levels(short, StreamingIdf(), shares=LADDER, restricted=True) == {}
+
+
+REST = (
+    "Remove old logs in /var/log, compress what is older than a week, and restart the server when the disk "
+    "is full. Write a report about it to the team. Thank you for your help with the machines in Leeds."
+)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Do not delete:\n- /var/backups\n- /etc/nginx. Anna needs it.\n- /home/anna\n",
+        "**Do not delete:**\n1. /var/backups\n2. /etc/nginx:\n/etc/nginx/conf.d\n* /home/anna\n",
+        "Never touch these:\n/var/backups, /etc/nginx and /home/anna\n",
+        "不要删除：\n- /var/backups\n- /home/anna\n",
+    ],
+)
+def test_a_restriction_keeps_the_list_that_it_is_about(rule: str) -> None:
+    text = f"Clean the server. {rule}{REST}"
+    short = 0
+    for share in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        kept = levels(text, StreamingIdf(), shares={"summary": share}, restricted=True)
+        assert all(rule in summary for summary in kept.values())
+        short += len(kept)
+    assert short
+
+
+def test_lists_below_equal_words_are_all_kept() -> None:
+    rules = "Not here:\n- the red chair\n" + REST + "\nNot here:\n- the blue table\n"
+    kept = levels(rules + REST, StreamingIdf(), shares={"summary": 0.8}, restricted=True)["summary"]
+    assert "Not here:\n- the red chair" in kept
+    assert "Not here:\n- the blue table" in kept
+
+
+def test_a_long_sentence_that_restricts_is_kept_whole() -> None:
+    rule = (
+        ", ".join(f"remove the file of room {number}" for number in range(20)) + ", but do not remove others."
+    )
+    assert len(sentences(rule)) > 2
+    kept = [
+        levels(f"{rule} {REST}", StreamingIdf(), shares={"summary": share}, restricted=True)
+        for share in (0.4, 0.6, 0.8, 0.95)
+    ]
+    assert kept[0] == {}
+    assert kept[-1]["summary"].startswith(rule)
+    assert all(rule in summary for made in kept for summary in made.values())
+
+
+def test_the_count_of_a_list_is_told_where_its_longest_element_is_cut() -> None:
+    beta = (
+        "Guests may park behind the house. Breakfast is served from seven in the big room. "
+        "Dogs sleep in the garden house. Keys hang at the desk."
+    )
+    hotels = [
+        {"title": "Alpha Inn", "body": "Sold out."},
+        {"title": "Beta Lodge", "body": beta},
+        {"title": "Gamma House", "body": "From 59 euros."},
+    ]
+    kept = levels(json.dumps(hotels), StreamingIdf(), shares={"summary": 0.5}, mark="[{}] ")["summary"]
+    assert kept.startswith("[summary: 2 of 3 records] [")
+
+
+def test_what_does_not_fit_together_is_searched_by_halves() -> None:
+    counted = 0
+
+    def dear(text: str) -> int:
+        nonlocal counted
+        counted += 1
+        return len(text) + 9 * text.count("\n")
+
+    lines = [f"item {number} of house {number * 7 % 1000}" for number in range(1_000)]
+    kept = IdfSentences(0.5, length=dear, units=record_units)("\n".join(lines))
+    assert 0.49 < dear(kept) / dear("\n".join(lines)) <= 0.5
+    assert counted < len(lines) + 50
 
 
 def test_a_restriction_that_is_repeated_is_needed_once() -> None:

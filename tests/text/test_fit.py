@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +19,7 @@ from memopt.session.replay import replay
 from memopt.session.session import Session
 from memopt.text.errors import OtherChat
 from memopt.text.fit import JOINTS, Fitted, fit
+from memopt.text.ladders import Ladder
 from memopt.text.render import count_whole
 from memopt.text.tokens import Bytes, Remembering, TokenCounter
 
@@ -150,6 +152,24 @@ def test_a_question_that_shrank_is_told_with_the_room_that_no_level_of_it_fills(
         "message 0 has no answer yet and is sent at keywords (40 tokens): it has no level between that and "
         "raw (83), and 27 tokens stay unused"
     )
+
+
+def test_a_question_that_stays_short_where_more_would_fit_is_told_with_why() -> None:
+    chat = [
+        {"role": "user", "content": "Send my refund of 59 euros to my card by Friday, as a voucher, please."}
+    ]
+    session = Session()
+    fit(chat, 70, session=session)
+    [fault] = fit(chat, 200, session=session).report.diagnostics
+    assert "raw (79) would fit" in fault.message
+    assert "in a session levels only fall" in fault.message
+
+    def flat(ladders: Sequence[Ladder]) -> list[dict[str, float]]:
+        return [dict.fromkeys(ladder.texts, 1.0) for ladder in ladders]
+
+    [fault] = fit(chat, 200, utility=flat).report.diagnostics
+    assert "raw (79) would fit" in fault.message
+    assert "session" not in fault.message
 
 
 def test_a_question_that_restricts_and_does_not_fit_is_no_greeting() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -119,11 +120,37 @@ def test_there_are_no_keywords_of_what_is_negated_or_restricted(role: str) -> No
     assert found == [True, False, False, False]
 
 
-def test_what_a_tool_returns_has_keywords_whatever_it_negates() -> None:
+def returned(result: str) -> Ladder:
     call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    result = {"role": "tool", "tool_call_id": "c", "content": SAID[0] + " Not found."}
-    ladders = Ladders()(read_messages([{"role": "assistant", "content": None, "tool_calls": [call]}, result]))
-    assert "keywords" in ladders[1].texts
+    asked = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return Ladders()(read_messages([asked, {"role": "tool", "tool_call_id": "c", "content": result}]))[1]
+
+
+ORDER = "Order W237 of Ann Lee was{} cancelled and the payment was{} refunded to the card in Leeds."
+
+
+@pytest.mark.parametrize("flag", [False, True])
+def test_what_a_tool_denies_has_no_keywords(flag: bool) -> None:
+    denied = "" if flag else " not"
+    assert ("keywords" in returned(ORDER.format(denied, denied)).texts) is flag
+    order = {"cancelled": flag, "refunded": flag, "name": "Ann Lee of Leeds", "address": "12 Mill Lane"}
+    for result in (json.dumps(order), json.dumps(order, separators=(",", ":")), str(order)):
+        assert ("keywords" in returned(result).texts) is flag
+
+
+def test_the_records_of_what_a_tool_denies_stay_free_to_go() -> None:
+    found = returned("\n".join(f"job {number} not done in Leeds" for number in range(50))).texts
+    assert list(found) == ["raw", "summary", "abstraction"]
+
+
+def test_escapes_of_json_are_read_as_what_they_stand_for() -> None:
+    order = [{"酒店": "西湖国宾馆", "价": "五百元含早餐"}, {"酒店": "龙井茶馆", "价": "三百元含晚餐"}]
+    escaped, plain = returned(json.dumps(order)), returned(json.dumps(order, ensure_ascii=False))
+    assert escaped.mass == plain.mass
+    assert "酒店" in escaped.texts["keywords"]
+    assert "u9152" not in escaped.texts["keywords"]
+    order[0]["价"] = "五百元不含早餐"
+    assert "keywords" not in returned(json.dumps(order)).texts
 
 
 def test_a_level_that_the_ladder_does_not_have_is_named() -> None:

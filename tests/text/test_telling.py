@@ -39,6 +39,7 @@ def test_a_chinese_term_inside_of_a_stretch_is_told_with_what_it_may_be_cut_from
         ("v10, 10, ２０", "v10, 10, 20"),
         ("0" * 50 + ":1", "0" * 50 + ", 1"),
         ("İ 11:00", "11, 00"),
+        ("a7b7 7-7b 7", "a7b7, 7-7b"),
     ],
 )
 def test_a_keyword_with_a_digit_is_told_as_it_stands(text: str, told: str) -> None:

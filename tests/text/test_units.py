@@ -53,6 +53,11 @@ def test_a_string_that_holds_most_of_an_object_stays_a_string() -> None:
         ("exit code 0\n" + json.dumps(FLIGHTS), [0, 2], "1 of 5 records"),
         ("12:01 GET ok\n12:02 WARN full\nexit 1", [0, 1], "2 of 3 lines"),
         (json.dumps({"url": "x", "page": PROSE}), [0, 1], ""),
+        (json.dumps([{"a": 1}, {"title": "x", "page": PROSE}, {"b": 2}]), [2, 3, 5], "2 of 3 records"),
+        (json.dumps([{"a": 1}, {"found": FLIGHTS}, {"b": 2}]), [0, 6], "2 of 3 records"),
+        (json.dumps({"ok": 1, "found": [{"a": 1}, {"page": PROSE}]}), [0, 3], "1 of 2 records"),
+        (json.dumps([{"page": PROSE}]), [0], ""),
+        ("12:01 ok\n12:02 Late. " + "Very late. " * 9 + "at\nexit 1", [1, 2, 3], "1 of 3 lines"),
         (PROSE, [0], ""),
     ],
 )
