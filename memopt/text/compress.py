@@ -19,7 +19,7 @@ from memopt.text.escapes import unescaped
 from memopt.text.idf import StreamingIdf
 from memopt.text.telling import as_written, bigrams_of, merged
 from memopt.text.units import Units, record_units, sentence_units
-from memopt.text.words import CLOSERS, Joint, is_han, restricts
+from memopt.text.words import CLOSERS, Joint, fails, is_han, restricts
 
 SHARES = {"summary": 0.2, "abstraction": 0.1, "keywords": 1.0}
 """Of a text's length, that each level of the default ladder has at most."""
@@ -69,19 +69,28 @@ class IdfSentences:
 class _Cut:
     """A text cut into units, with what each says and costs, for any number of shares.
 
-    The units at `needed` are kept in any case, and some other one beside them.
+    The units at `needed` and the header of a table are kept in any case, and some other one beside
+    them; those at `first` are chosen before all others.
     """
 
     def __init__(
-        self, units: Units, idf: StreamingIdf, length: Callable[[str], int], needed: Sequence[int] = ()
+        self,
+        units: Units,
+        idf: StreamingIdf,
+        length: Callable[[str], int],
+        needed: Sequence[int] = (),
+        first: Set[int] = frozenset(),
     ) -> None:
-        self.units, self._length, self._needed = units, length, needed
+        self.units, self._length = units, length
+        self._needed = needed = sorted({*units.header, *needed})
         self._terms = [list(dict.fromkeys(idf.terms(unescaped(unit)))) for unit in units.texts]
         self._lengths = [max(length(unit), 1) for unit in units.texts]
         self._spread = [math.sqrt(length) for length in self._lengths]
         self._weight = idf.weights(term for each in self._terms for term in each)
         nothing: set[str] = set()
-        self._alone = [(-self._gain(index, nothing), index) for index in range(len(units.texts))]
+        self._alone = [
+            (index not in first, -self._gain(index, nothing), index) for index in range(len(units.texts))
+        ]
         heapq.heapify(self._alone)
         self._known = {term for index in needed for term in self._terms[index]}
         self._mass = self._mass_of(self._weight.keys())
@@ -114,7 +123,7 @@ class _Cut:
         return sum([weight[term] for term in self._terms[index] if term not in covered]) / self._spread[index]
 
     def _choose(self, most: int) -> list[int]:
-        """Return the indices of the units that fit, the needed ones first, then best first.
+        """Return the indices of the units that fit: the needed, the best of `first`, the best of the rest.
 
         What a unit newly covers only shrinks, so an old gain is a bound: most are never recomputed.
         """
@@ -123,15 +132,13 @@ class _Cut:
         covered = set(self._known)
         left = most - sum(self._lengths[index] + 1 for index in chosen) + bool(chosen)
         while waiting:
-            bound, index = heapq.heappop(waiting)
-            if bound == 0:
-                break
+            later, bound, index = heapq.heappop(waiting)
             cost = self._lengths[index] + bool(chosen)
-            if cost > left:
+            if bound == 0 or cost > left:
                 continue
             now = -self._gain(index, covered)
             if now > bound:
-                heapq.heappush(waiting, (now, index))
+                heapq.heappush(waiting, (later, now, index))
                 continue
             chosen.append(index)
             covered.update(self._terms[index])
@@ -221,6 +228,7 @@ def levels(
     shares: Mapping[str, float] = SHARES,
     mark: str = "",
     restricted: bool = False,
+    failing: bool = False,
 ) -> dict[str, str]:
     """Return the levels of a text by name, richest first, without the empty ones; see `compressors`.
 
@@ -236,10 +244,13 @@ def levels(
         any other level units of the text.
     mark
         What every level begins with, ``{}`` in it standing for its name, and for how many records it
-        has of how many where it has records, lines or fields; part of its length.
+        has of how many where it has records, lines, rows or fields; part of its length.
     restricted
         Whether "not" and "only if" must not get lost: every level keeps all units that negate or
         restrict, and a fair share of the rest beside them, and there are no keywords.
+    failing
+        Whether units that tell of a failure are chosen before all others, as far as they fit: without
+        them what a tool was asked reads as what it did.
     """
     whole = length(text)
     least = whole - 1
@@ -256,7 +267,8 @@ def levels(
         else:
             if cut is None:
                 units = record_units(text)
-                cut = _Cut(units, idf, length, _restricting(units) if restricted else ())
+                needed = _restricting(units) if restricted else ()
+                cut = _Cut(units, idf, length, needed, _failing(units) if failing else frozenset())
             begin = mark.format(_named(level, cut.units, range(len(cut.units.texts))))
             kept, chosen = cut.within(most - length(begin))
             if not kept or cut.told(chosen) < FAIR * share:
@@ -281,6 +293,10 @@ def _restricting(units: Units) -> list[int]:
             found.setdefault(tuple(units.texts[governed.start : governed.stop]), governed)
             end = governed.stop
     return [index for governed in found.values() for index in governed]
+
+
+def _failing(units: Units) -> Set[int]:
+    return {index for index, unit in enumerate(units.texts) if fails(unescaped(unit))}
 
 
 def _governed(units: Units, at: int) -> range:

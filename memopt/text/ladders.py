@@ -96,7 +96,8 @@ class Ladders:
         Level name to its compressor; None = those of `memopt.text.compress`, with the idf of the
         chat up to the message, every text marked with its level (`MARK`). Of a text with a negation or
         a restriction in it, and of what tools return with a value that is false, there are no keywords;
-        of what people and models say also no level without that. A function with a language model
+        of what people and models say also no level without that. Of what tools return, what tells of a
+        failure comes first; a table keeps its header. A function with a language model
         behind it is asked once a text; what it returns is sent as it is.
     ladder
         Level names, richest first, without ``delete``.
@@ -196,7 +197,8 @@ class Ladders:
                 built_in = extractive(text, idf, shares=SHARES, mark=MARK, restricted=negated)
             else:  # what tools print is full of "not": its records may go, and each says what it is
                 denied = negated or _FALSE.search(text)
-                built_in = extractive(text, idf, shares=_WORDLESS if denied else SHARES, mark=MARK)
+                shares = _WORDLESS if denied else SHARES
+                built_in = extractive(text, idf, shares=shares, mark=MARK, failing=True)
             return {level: built_in[level] for level in self.ladder[1:] if level in built_in}
         return poorer_levels(text, self._given, self.ladder)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -18,6 +19,9 @@ _TIGHT = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s"]+')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _READ = json.JSONDecoder().raw_decode
 _ENDS = tuple(".!?。！？；…")
+_QUOTED = re.compile('"[^"]*"')
+_NAMES = re.compile(r'\ufeff?\s*(?:[^\W\d]|[|",])')
+_RULE = re.compile(r"(?=.*-)[\s|:+-]+")
 
 
 class Units(NamedTuple):
@@ -30,9 +34,11 @@ class Units(NamedTuple):
     joints
         What each begins.
     kind
-        What a reader would count of them: ``records``, ``fields`` or ``lines``; empty for sentences.
+        What a reader would count: ``records``, ``fields``, ``lines`` or ``rows``; empty for sentences.
     counted
         Indices where those begin, and where the last one ends: of a list in an object it is the elements.
+    header
+        Indices of those that name the columns of a table: its rows say little without them.
     """
 
     texts: Sequence[str]
@@ -40,6 +46,7 @@ class Units(NamedTuple):
     joints: Sequence[Joint]
     kind: str = ""
     counted: Sequence[int] = ()
+    header: Sequence[int] = ()
 
     def told(self, chosen: Sequence[int]) -> str:
         """Return of how many some is chosen, by index, ``10 of 20 records``; empty for sentences."""
@@ -73,8 +80,9 @@ def record_units(text: str) -> Units:
 
     Of JSON with a list or an object on top: its elements or pairs, as it writes them but compact, one
     a line, in a list or an object again. Of a text that is mostly lines without the end of a sentence
-    (logs, tables, code): its lines. Of any other: its sentences. A unit that holds most of such a
-    whole is made of records itself: ``{"status": "ok", "results": [...]}`` has those of its results.
+    (logs, tables, code): its lines, the first of a table as its header. Of any other: its sentences. A
+    unit that holds most of such a whole is made of records itself: ``{"status": "ok", "results": [...]}``
+    has those of its results.
     """
     return _records(text, DEEPEST)
 
@@ -91,7 +99,8 @@ def _records(text: str, deepest: int) -> Units:
         return sentence_units(text)
     longest = _longest(lines)
     if longest is None:
-        return _listed(lines, "lines", "\n".join)
+        header = _header(lines)
+        return _listed(lines, "rows" if header else "lines", "\n".join, header)
     return _opened(lines, longest, _records(lines[longest], deepest - 1), "\n".join, "lines")
 
 
@@ -99,6 +108,22 @@ def _is_prose(lines: Sequence[str]) -> bool:
     """Return whether at least half of the text is in lines that end as a sentence does."""
     ended = sum(len(line) for line in lines if line.rstrip(CLOSERS).endswith(_ENDS))
     return 2 * ended >= sum(map(len, lines))
+
+
+def _header(lines: Sequence[str]) -> range:
+    """Return the line that names the columns of a table, with the rule below it; nothing of other lines.
+
+    In a table nine lines of ten have as many bars, tabs or commas, two at least, and the first of these
+    begins with no number, bracket or dash as the lines of logs and lists do.
+    """
+    bare = [_QUOTED.sub("", line) for line in lines]
+    for sign in "|\t,":
+        signs = [line.count(sign) for line in bare]
+        [(most, rows)] = Counter(signs).most_common(1)
+        begin = signs.index(most)
+        if most >= 2 < rows and 10 * rows >= 9 * len(lines) and _NAMES.match(lines[begin]):
+            return range(begin, begin + 2 if _RULE.fullmatch(lines[begin + 1]) else begin + 1)
+    return range(0)
 
 
 def _longest(texts: Sequence[str]) -> int | None:
@@ -147,14 +172,17 @@ def _inside(value: str, escaped: bool, deepest: int) -> Units | None:
     return inside._replace(join=lambda chosen: json.dumps(inside.join(chosen), ensure_ascii=escaped))
 
 
-def _listed(texts: Sequence[str], kind: str, assemble: Callable[[Sequence[str]], str]) -> Units:
-    """Return units that all count."""
+def _listed(
+    texts: Sequence[str], kind: str, assemble: Callable[[Sequence[str]], str], header: range = range(0)
+) -> Units:
+    """Return units that all count, those of a table below its header."""
     return Units(
         texts,
         lambda chosen: assemble([texts[index] for index in chosen]),
         [Joint.LINE] * len(texts),
         kind,
-        range(len(texts) + 1),
+        range(header.stop, len(texts) + 1),
+        header,
     )
 
 
@@ -177,9 +205,10 @@ def _opened(
     around = [Joint.LINE] * len(texts)
     opened = [*texts[:at], *inner.texts, *texts[at + 1 :]]
     joints = [*around[:at], *inner.joints, *around[at + 1 :]]
+    header = [index + at for index in inner.header]
     if len(texts) > 1 and (kind == "records" or (kind == "lines" and inner.kind != "records")):
-        return Units(opened, joined, joints, kind, [*range(at + 1), *range(after, len(opened) + 1)])
-    return Units(opened, joined, joints, inner.kind, [index + at for index in inner.counted])
+        return Units(opened, joined, joints, kind, [*range(at + 1), *range(after, len(opened) + 1)], header)
+    return Units(opened, joined, joints, inner.kind, [index + at for index in inner.counted], header)
 
 
 def _parts(text: str) -> tuple[list[_Part], int]:

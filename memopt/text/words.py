@@ -72,6 +72,13 @@ _RESTRICTS_HAN = re.compile(
     "[不没沒別别勿未无無只仅僅除禁莫]|非(?!常)|[之以]前|[之以][后後]|直到|ない|ません|なし|だけ|のみ|しか"
 )
 
+_FAILS = re.compile(
+    r"(?<!\b0 )(?<!\bno )(?:error|fail|exception)"
+    r"""(?!\w{0,20}["']?\s*[:=]\s*(?:(?:null|none|false)\b(?! \w)|0\b|""|\[\]|\{\}))"""
+    r"""|timed?[ -]?out(?!\w{0,20}["']?\s*[:=]\s*\d)|["'](?:ok|success)["']:\s*false"""
+    r"|denied|declined|refused|rejected|warning|fatal|not found|失败|失敗|错误|錯誤|拒绝|拒絕"
+)
+
 
 class Joint(IntEnum):
     """What a piece of a text begins."""
@@ -154,6 +161,14 @@ def restricts(text: str) -> bool:
     if not _RESTRICTS.isdisjoint(_WORD.findall(plain)):
         return True
     return not text.isascii() and bool(_RESTRICTS_HAN.search(plain))
+
+
+def fails(text: str) -> bool:
+    """Return whether a text tells of a failure, in English or Chinese.
+
+    What is empty, ``"error": null`` or ``0 errors``, tells of none, nor does how long to wait.
+    """
+    return _FAILS.search(text.lower()) is not None
 
 
 def jieba_terms() -> Terms:

@@ -429,3 +429,32 @@ def test_real_dialogues_in_two_languages_shrink_to_their_shares(shared: Path) ->
             assert len(abstraction) <= SHARES["abstraction"] * len(day)
             assert keywords.count(", ") + keywords.count("、") <= 11
             assert 0 < len(keywords) < min(len(text) for text in (summary, abstraction, day) if text)
+
+
+TABLE = "| name | age |\n|---|---|\n" + "".join(
+    f"| Guest {number} | {number * 7} |\n" for number in range(60)
+)
+
+
+@pytest.mark.parametrize(
+    "text", [TABLE, "name,age,city\n" + "".join(f"Ann{n},{n},Rome\n" for n in range(60))]
+)
+def test_the_rows_of_a_table_keep_its_header(text: str) -> None:
+    header = text[: 25 if text is TABLE else 13]
+    made = levels(text, StreamingIdf(), shares={"summary": 0.5, "abstraction": 0.3}, mark="[{}] ")
+    assert list(made) == ["summary", "abstraction"]
+    for level, kept in made.items():
+        mark, rows = kept.split("] ", 1)
+        assert rows.startswith(header)
+        count = len(rows.splitlines()) - len(header.splitlines())
+        assert mark == f"[{level}: {count} of 60 rows"
+    assert levels(text, StreamingIdf(), shares={"summary": len(header) / len(text)}) == {}
+
+
+def test_what_tells_of_a_failure_comes_first() -> None:
+    lines = [f"step {number} of house {number * 7}: {number * 11} bricks" for number in range(8)]
+    text = "\n".join([*lines, "Error: no", *lines[:2]])
+    for failing in (False, True):
+        kept = levels(text, StreamingIdf(), shares={"summary": 0.3}, failing=failing)["summary"]
+        assert ("Error: no" in kept) is failing
+        assert kept.count("step") >= 2

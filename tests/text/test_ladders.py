@@ -143,6 +143,56 @@ def test_the_records_of_what_a_tool_denies_stay_free_to_go() -> None:
     assert list(found) == ["raw", "summary", "abstraction"]
 
 
+TRACEBACK = """Traceback (most recent call last):
+  File "/srv/shop/main.py", line 41, in <module>
+    serve(queue, workers=4, timeout=30)
+  File "/srv/shop/serve.py", line 112, in serve
+    handle(queue.get(), store, mailer)
+  File "/srv/shop/handle.py", line 77, in handle
+    order = store.orders[message.order]
+  File "/srv/shop/store.py", line 19, in __getitem__
+    return self.rows[self.index[key]]
+shop.errors.NoSuchOrderForThisCustomerOfOursError: W237"""
+PYTEST = """platform linux -- Python 3.12.3, pytest-8.2.0
+rootdir: /srv/shop
+configfile: pyproject.toml
+tests/test_cart.py ........ [ 40%]
+tests/test_tax.py .......F [ 80%]
+tests/test_user.py ........ [100%]
+FAILED tests/test_store.py::test_index - KeyError: 'W237'
+FAILED tests/test_tax.py::test_vat - assert 19 == 20
+2 failed, 22 passed in 1.24s"""
+BOOKING = {
+    "ok": False,
+    "error": "card declined, nothing was booked",
+    "request": {
+        "flight": "HAT136 from Leeds to Rome on 2024-05-17",
+        "passengers": ["Ann Lee", "Bob Lee"],
+        "card": "Visa ending in 4411, Ann Lee",
+        "bags": "two checked, one carried",
+        "insurance": "full cover for both",
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("result", "failures"),
+    [
+        (json.dumps(BOOKING), ['"ok":false', '"error":"card declined, nothing was booked"']),
+        (TRACEBACK, TRACEBACK.splitlines()[-1:]),
+        (PYTEST, PYTEST.splitlines()[-3:]),
+    ],
+)
+def test_what_a_tool_returns_keeps_its_failure(result: str, failures: list[str]) -> None:
+    summary = returned(result).texts["summary"]
+    assert all(failure in summary for failure in failures)
+
+
+def test_what_people_say_of_a_failure_does_not_come_first() -> None:
+    [ladder] = Ladders()(told(PYTEST))
+    assert ladder.texts["summary"] != returned(PYTEST).texts["summary"]
+
+
 def test_escapes_of_json_are_read_as_what_they_stand_for() -> None:
     order = [{"酒店": "西湖国宾馆", "价": "五百元含早餐"}, {"酒店": "龙井茶馆", "价": "三百元含晚餐"}]
     escaped, plain = returned(json.dumps(order)), returned(json.dumps(order, ensure_ascii=False))

@@ -151,3 +151,41 @@ def test_escapes_in_an_opened_string_stay_escapes() -> None:
 def test_lines_of_which_half_end_as_sentences_do_are_prose() -> None:
     text = "Ann left. Bob came.\nWe stay at the pool"  # 19 characters each
     assert record_units(text).texts == ["Ann left.", "Bob came.", "We stay at the pool"]
+
+
+CSV = "name,age,city\nAnn,30,Leeds\nBob,31,Rome"
+ROWS = "| name | age |\n|---|---:|\n| Ann | 30 |\n| Bob | 31 |"
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "told"),
+    [
+        (CSV, [0], "1 of 2 rows"),
+        (CSV.replace(",", "\t"), [0], "1 of 2 rows"),
+        (CSV.replace("Leeds", '"Leeds, UK"'), [0], "1 of 2 rows"),
+        (ROWS, [0, 1], "1 of 2 rows"),
+        ("Found:\n" + ROWS.replace("| Bob | 31 |", "| Bob | 31 |\n" * 9), [1, 2], "1 of 10 rows"),
+        (json.dumps({"ok": True, "csv": CSV}), [1], "1 of 2 rows"),
+        (json.dumps([{"a": 1}, {"csv": CSV}]), [1], "1 of 2 records"),
+    ],
+)
+def test_the_header_of_a_table_is_told_and_does_not_count(text: str, header: list[int], told: str) -> None:
+    units = record_units(text)
+    assert list(units.header) == header
+    assert units.told([*header, header[-1] + 1]) == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name,age,city\nAnn,30,Leeds",
+        "name,age\nAnn,30\nBob,31",
+        "12:01,ok,a\n12:02,ok,b\n12:03,ok,c",
+        '{"a": 1, "b": 2, "c": 3}\n' * 3,
+        "- eggs, milk, tea\n- ham, oil, rye\n- nuts, figs, jam",
+        "Ann, Bob, and I came.\nWe, you, and they left.\nOne, two, and three.",
+        "a, b, c\nd\ne, f\ng",
+    ],
+)
+def test_lines_without_names_of_columns_have_no_header(text: str) -> None:
+    assert not record_units(text).header

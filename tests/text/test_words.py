@@ -1,10 +1,10 @@
-"""What a text negates or restricts is seen, and numbered lines stay with their numbers."""
+"""Negations, restrictions and failures are seen, and numbered lines stay with their numbers."""
 
 from __future__ import annotations
 
 import pytest
 
-from memopt.text.words import restricts, sentences, stretches
+from memopt.text.words import fails, restricts, sentences, stretches
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,25 @@ def test_negations_and_restrictions_are_seen(text: str) -> None:
 )
 def test_other_texts_are_not_taken_for_any(text: str) -> None:
     assert not restricts(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["KeyError: 'a'", "2 failed", "10 errors", "FAILED a.py", '"ok":false', "'success': False",
+     '"error": "no"', "error: 404", "Timed out",
+     "Error: None of these is yours", "Gateway timeout", "Card declined", "WARNING disk", "支付失败"],
+)  # fmt: skip
+def test_failures_are_seen(text: str) -> None:
+    assert fails(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Booked", '"ok":true', '"error":null', '"errors": []', "'error': None", "failed=0", "0 failed",
+     "No errors found", "timeout=30", '"timeout_ms": 500', "支付成功"],
+)  # fmt: skip
+def test_empty_errors_are_no_failures(text: str) -> None:
+    assert not fails(text)
 
 
 def test_a_numbered_line_stays_with_its_number() -> None:
