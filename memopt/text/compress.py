@@ -268,7 +268,8 @@ def levels(
             if cut is None:
                 units = record_units(text)
                 needed = _restricting(units) if restricted else ()
-                cut = _Cut(units, idf, length, needed, _failing(units) if failing else frozenset())
+                first = _failing(units) if failing and fails(unescaped(text)) else frozenset()
+                cut = _Cut(units, idf, length, needed, first)
             begin = mark.format(_named(level, cut.units, range(len(cut.units.texts))))
             kept, chosen = cut.within(most - length(begin))
             if not kept or cut.told(chosen) < FAIR * share:
@@ -295,8 +296,8 @@ def _restricting(units: Units) -> list[int]:
     return [index for governed in found.values() for index in governed]
 
 
-def _failing(units: Units) -> Set[int]:
-    return {index for index, unit in enumerate(units.texts) if fails(unescaped(unit))}
+def _failing(units: Units) -> frozenset[int]:
+    return frozenset(index for index, unit in enumerate(units.texts) if fails(unescaped(unit)))
 
 
 def _governed(units: Units, at: int) -> range:
