@@ -30,6 +30,10 @@ def run() -> None:
         app(prog_name="memopt")
     except KeyboardInterrupt:
         _end_at_once()
+    finally:
+        # `python -m` forgets the exit status, and kills itself, after an interrupt that passed through the
+        # `exec` of a text (a dataclass that is being made), until another text is executed.
+        exec("")
 
 
 def _end_at_once(*_: object) -> None:

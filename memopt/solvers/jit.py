@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from memopt.signals import held_back
 from memopt.solvers import kernels
 
 Announce = Callable[[str], None]
@@ -67,8 +68,9 @@ def prepare(announce: Announce = _say) -> None:
     """
     if _loaded:
         return
-    from numba.core import event
-    from numba.extending import register_jitable
+    with held_back():
+        from numba.core import event
+        from numba.extending import register_jitable
 
     class Listener(event.Listener):
         told = False
@@ -86,11 +88,27 @@ def prepare(announce: Announce = _say) -> None:
     compiled = SimpleNamespace(slice=_COMPILED_SLICE)
     with event.install_listener("numba:compile", Listener()):
         for entry in kernels.ENTRIES:
-            dispatcher = _dispatcher(entry)
-            dispatcher.compile(_signature(entry))
+            with held_back():  # a compiler may take an interrupt for a fault of its own
+                dispatcher = _dispatcher(entry)
+                dispatcher.compile(_signature(entry))
             dispatcher.disable_compile()
-            setattr(compiled, entry.__name__, dispatcher)
+            setattr(compiled, entry.__name__, _interruptible(dispatcher))
     _loaded.append(compiled)
+
+
+def _interruptible(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """Raise what a signal's handler raises while results are handed over; Python calls it a SystemError."""
+
+    def call(*arguments: Any) -> Any:
+        try:
+            return kernel(*arguments)
+        except SystemError as error:
+            reason: BaseException = error
+            while isinstance(reason, SystemError) and reason.__cause__ is not None:
+                reason = reason.__cause__
+            raise reason from None
+
+    return call
 
 
 def _dispatcher(entry: Callable[..., Any]) -> Any:

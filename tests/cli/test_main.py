@@ -285,6 +285,23 @@ def test_an_interrupt_while_everything_is_loaded_is_one_sentence() -> None:
     assert done.stderr == b"memopt: interrupted; no file was left half-written\n"
 
 
+def test_an_interrupt_inside_the_exec_of_a_text_leaves_the_exit_status_alone(tmp_path: Path) -> None:
+    (tmp_path / "interrupted.py").write_text(
+        "import signal, sys\n"
+        "from memopt_cli import app, main\n"
+        "def interrupted(prog_name):\n"
+        "    try:\n"
+        "        exec('signal.raise_signal(signal.SIGINT)')\n"
+        "    except KeyboardInterrupt:\n"
+        "        sys.exit(130)\n"
+        "app.app = interrupted\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "main.run()\n"
+    )
+    command = [sys.executable, "-m", "interrupted"]
+    assert subprocess.run(command, cwd=tmp_path, timeout=120, check=False).returncode == 130
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs SIGHUP")
 def test_what_nohup_ignores_stays_ignored() -> None:
     done = _python(
