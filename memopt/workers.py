@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -11,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
-from threading import Thread
+from threading import Thread, main_thread
 from typing import TypeVar
 
 from memopt.signals import held_back
@@ -22,6 +24,8 @@ WAITING_PER_JOB = 3
 """Chunks held for each process: with work of even size, enough to keep it busy."""
 MOST_JOBS = 61
 """Processes at a time, however many are asked for: Windows can wait for no more."""
+_END_SECONDS = 10.0
+"""For a process whose parent was killed to end what it has begun."""
 
 Unit = TypeVar("Unit")
 Chunk = TypeVar("Chunk")
@@ -79,7 +83,7 @@ def in_processes(
     try:
         for chunk in chunks:
             with _interrupts_held_back():
-                waiting.append(pool.submit(work, chunk))
+                waiting.append(pool.submit(_until_ended, work, chunk))
             if len(waiting) == jobs * waiting_per_job:
                 yield waiting.popleft().result()
         while waiting:
@@ -95,13 +99,27 @@ def in_processes(
 
 
 def _follow_parent() -> None:
-    """Leave Ctrl-C to the parent process, and end with it even if it is killed."""
+    """Leave Ctrl-C to the parent process, and end when it asks for it or is killed.
+
+    What a process has begun itself (a solver, a temporary folder) ends with it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     Thread(target=_end_after, args=[parent_process()], daemon=True).start()
+
+
+def _until_ended(work: Callable[[Chunk], Done], chunk: Chunk) -> Done:
+    try:
+        return work(chunk)
+    except SystemExit:
+        os._exit(1)  # the pool would send it as a result, and take the next chunk
 
 
 def _end_after(parent: BaseProcess) -> None:
     parent.join()
+    if hasattr(signal, "pthread_kill"):  # there is none on Windows
+        signal.pthread_kill(main_thread().ident or 0, signal.SIGTERM)
+        time.sleep(_END_SECONDS)
     os._exit(1)
 
 

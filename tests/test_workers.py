@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from multiprocessing import active_children
+from pathlib import Path
 
 import pytest
 
@@ -72,6 +76,52 @@ def test_whoever_stops_listening_ends_the_processes() -> None:
     next(done)
     done.close()
     assert active_children() == []
+
+
+def _keep_a_folder(parent: str) -> None:
+    with tempfile.TemporaryDirectory(dir=parent):
+        Path(parent, "begun").touch()
+        time.sleep(60)
+
+
+def test_what_a_process_has_begun_ends_with_it(tmp_path: Path) -> None:
+    def interrupted() -> Iterator[str]:
+        yield str(tmp_path)
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    done = in_processes(interrupted(), _keep_a_folder, 1)
+    with pytest.raises(KeyboardInterrupt):
+        next(done)
+    assert active_children() == []
+    assert [path.name for path in tmp_path.iterdir()] == ["begun"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals to threads")
+def test_what_a_process_has_begun_ends_even_if_its_parent_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "parent.py").write_text(
+        "import sys, tempfile, time\n"
+        "from pathlib import Path\n"
+        "from memopt.workers import in_processes\n"
+        "def keep(folder):\n"
+        "    with tempfile.TemporaryDirectory(dir=folder):\n"
+        "        Path(folder, 'begun').touch()\n"
+        "        time.sleep(60)\n"
+        "if __name__ == '__main__':\n"
+        "    list(in_processes(sys.argv[1:], keep, 1))\n"
+    )
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    with subprocess.Popen([sys.executable, "parent.py", str(folder)], cwd=tmp_path) as parent:
+        while not (folder / "begun").exists():
+            assert parent.poll() is None
+            time.sleep(0.01)
+        parent.kill()
+    until = time.monotonic() + 60
+    while len(list(folder.iterdir())) > 1:
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_more_processes_than_any_system_has_are_no_error() -> None:

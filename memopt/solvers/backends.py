@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import tempfile
-from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -13,11 +14,18 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from memopt.errors import SolverFailed, SolverMissing
 from memopt.signals import held_back
+from memopt.solvers.beside import beside
 
 Name = Literal["cbc", "highs"]
 
 _TOLERANCE = 1e-9
 """How far a sum or an integer may be off; the defaults, 1e-6 and 1e-7, let a million tokens hide one."""
+
+# No `threads`: CBC is serial without it; with 1, some runs stood still for ten seconds.
+_CBC_OPTIONS = (
+    *("-primalT", str(_TOLERANCE), "-integerT", str(_TOLERANCE), "-randomCbcSeed", "1"),
+    *("-ratio", "0", "-allow", "0", "-timeMode", "elapsed", "-solve", "-printingOptions", "all"),
+)
 
 
 @dataclass(frozen=True)
@@ -130,20 +138,13 @@ class _Cbc:
     largest_cost: ClassVar[int] = 2**53
 
     def run(self, problem: Any, seconds: float | None) -> Report:
-        # No `threads`: CBC is serial without it; with 1, some runs stood still for ten seconds.
-        options = [f"primalT {_TOLERANCE}", f"integerT {_TOLERANCE}", "randomCbcSeed 1"]
         with tempfile.TemporaryDirectory(prefix="memopt-") as folder:
-            log = Path(folder, "cbc.log")
-            solver = self.pulp.COIN_CMD(
-                path=self.path, msg=False, timeLimit=seconds, gapRel=0, gapAbs=0, options=options,
-                logPath=os.fspath(log),
-            )  # fmt: skip
-            solver.tmpDir = folder
+            process = _CbcProcess(self.pulp, self.path, Path(folder), seconds)
             try:
-                problem.solve(solver)
+                problem.solve(process)
             except self.pulp.PulpSolverError as error:
                 raise SolverFailed("milp", f"CBC: {error}") from error
-            said = log.read_text(errors="replace")
+            said = process.log.read_text(errors="replace")
         read = dict(re.findall(r"^(\w+) was changed from \S+ to (\S+)", said, re.MULTILINE))
         read.pop("seconds", None)  # what was left on the clock, not a setting
         bound = re.search(r"^Lower bound: +(\S+)", said, re.MULTILINE)
@@ -155,6 +156,45 @@ class _Cbc:
             f"CBC {version[1] if version else 'of unknown version'}",
             read,
         )
+
+
+@dataclass(frozen=True)
+class _CbcProcess:
+    """What PuLP calls a solver; its own does not end CBC when this process is interrupted."""
+
+    pulp: Any
+    path: str
+    folder: Path
+    seconds: float | None
+
+    @property
+    def log(self) -> Path:
+        """What CBC printed."""
+        return self.folder / "cbc.log"
+
+    def actualSolve(self, problem: Any) -> None:  # noqa: N802  # PuLP's name
+        """Give a problem its status and its variables their values."""
+        model, solution = os.fspath(self.folder / "problem.mps"), os.fspath(self.folder / "solution.txt")
+        variables, names, rows, _ = problem.writeMPS(model, rename=1)
+        limit = [] if self.seconds is None else ["-sec", str(self.seconds)]
+        status = self._call(model, *limit, *_CBC_OPTIONS, "-solution", solution)
+        if status != 0 or not os.path.exists(solution):
+            raise self.pulp.PulpSolverError(f"{self.path!r} ended with status {status} and no solution file")
+        read = self.pulp.COIN_CMD(path=self.path).readsol_MPS(solution, problem, variables, names, rows)
+        problem.assignVarsVals(read[1])
+        problem.assignStatus(read[0], read[-1])
+
+    def _call(self, *arguments: str) -> int:
+        hidden = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # or Windows flashes a console
+        with ExitStack() as ended, self.log.open("wb") as log:
+            with held_back():
+                process = subprocess.Popen(
+                    [self.path, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                    creationflags=hidden,
+                )  # fmt: skip
+                ended.enter_context(process)  # waits for it
+                ended.callback(process.kill)  # if it still runs
+            return process.wait()
 
 
 @dataclass(frozen=True)
@@ -177,10 +217,14 @@ class _Highs:
             "primal_feasibility_tolerance": _TOLERANCE,
         }
         limit = {} if seconds is None else {"time_limit": seconds}
+        model = silent_highs(self.highspy)()
+        model.HandleUserInterrupt = True  # or `cancelSolve` is not heard
+        for name, value in (parameters | limit).items():
+            model.setOptionValue(name, value)
         solver = self.pulp.HiGHS(msg=False)
-        solver.createAndConfigureSolver = self._configured(parameters | limit)
-        problem.solve(solver)
-        model = problem.solverModel
+        # PuLP's own makes a model that prints a banner before it can be told not to.
+        solver.createAndConfigureSolver = lambda problem: setattr(problem, "solverModel", model)
+        beside(lambda: problem.solve(solver), model.cancelSolve)
         status, bound = _status(problem, self.pulp), float(model.getInfo().mip_dual_bound)
         return Report(
             status,
@@ -188,17 +232,6 @@ class _Highs:
             f"HiGHS {model.version()}",
             {name: model.getOptionValue(name)[1] for name in parameters},
         )
-
-    def _configured(self, parameters: dict[str, Any]) -> Callable[[Any], None]:
-        """Return what gives a problem its model; PuLP's own lets HiGHS print a banner first."""
-        silent = silent_highs(self.highspy)
-
-        def configure(problem: Any) -> None:
-            problem.solverModel = silent()
-            for name, value in parameters.items():
-                problem.solverModel.setOptionValue(name, value)
-
-        return configure
 
 
 MOST_TOKENS: dict[Name, int] = {kind.name: kind.most_tokens for kind in (_Cbc, _Highs)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,6 +12,7 @@ import numpy as np
 from memopt.errors import SolverFailed, SolverMissing
 from memopt.program import Program, Selection
 from memopt.signals import held_back
+from memopt.solvers.beside import beside
 from memopt.solvers.protocol import Answer, Limit
 
 if TYPE_CHECKING:
@@ -166,20 +166,9 @@ def _run(model: CpModel, chosen: list[IntVar], deadline: float | None) -> tuple[
     solver.parameters.presolve_inclusion_work_limit = 0  # skips the rule behind TOKENS_SUM_BELOW
     if deadline is not None:
         solver.parameters.max_time_in_seconds = max(deadline - time.perf_counter(), 0.0)
-    status = solver.status_name(_solve(solver, model))
+    status = solver.status_name(beside(lambda: solver.solve(model), solver.stop_search))
     held = [solver.boolean_value(variable) for variable in chosen] if status in _SOLVED else []
     return status, np.flatnonzero(held), solver
-
-
-def _solve(solver: Any, model: CpModel) -> Any:
-    """Search beside the main thread, which alone hears Ctrl-C, and only between two steps of Python."""
-    with ThreadPoolExecutor(1) as beside:
-        search = beside.submit(solver.solve, model)
-        try:
-            return search.result()
-        except BaseException:
-            solver.stop_search()
-            raise
 
 
 def _parameters(solver: Any, fewest_tokens: bool, time_limit: float | None) -> dict[str, Any]:

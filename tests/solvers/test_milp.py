@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,7 +115,7 @@ def test_what_was_set_is_read_back():
 
 @EACH
 def test_a_time_limit_leaves_a_feasible_selection_and_no_claim_of_optimality(backend):
-    answer = Milp(backend).solve(HARD.program, time_limit=1)
+    answer = Milp(backend).solve(HARD.program, time_limit=3)
     audit, best = HARD.program.audit(answer.selection), solve(HARD.columns).units
     assert answer.claimed == "feasible"
     assert audit.broken == ()
@@ -225,6 +229,37 @@ def test_nothing_is_printed_and_no_file_is_left(tmp_path):
     )  # fmt: skip
     assert (finished.returncode, finished.stdout, finished.stderr) == (0, "", "")
     assert list(tmp_path.iterdir()) == []
+
+
+@EACH
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
+def test_an_interrupt_ends_the_search_and_leaves_nothing(backend, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    Milp(backend).solve(program(9, item("a", (3, 1))))  # loads what is needed
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            Milp(backend).solve(HARD.program)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert list(tmp_path.iterdir()) == []
+    assert not any(os.fsencode(tmp_path) in command for command in _running())
+
+
+def _running():
+    """Yield the command line of every process, where the system shows them."""
+    for shown in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            yield shown.read_bytes()
+
+
+def test_cbc_may_work_in_a_folder_with_an_odd_name(tmp_path, monkeypatch):
+    folder = tmp_path / "two words -sec 'quoted'"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    assert check(Milp("cbc"), program(20, *TIES)) is not None
 
 
 def test_no_file_is_left_when_cbc_breaks_down(tmp_path, monkeypatch):
