@@ -82,8 +82,7 @@ def in_processes(
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_follow_parent)
     try:
         for chunk in chunks:
-            with _interrupts_held_back():
-                waiting.append(pool.submit(_until_ended, work, chunk))
+            waiting.append(_submit(pool, work, chunk))
             if len(waiting) == jobs * waiting_per_job:
                 yield waiting.popleft().result()
         while waiting:
@@ -96,6 +95,16 @@ def in_processes(
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _submit(pool: ProcessPoolExecutor, work: Callable[[Chunk], Done], chunk: Chunk) -> Future[Done]:
+    with _interrupts_held_back():  # it may start a process
+        try:
+            return pool.submit(_until_ended, work, chunk)
+        except OSError as error:
+            if error.errno is None:  # a pipe that the pool has closed: a process died this very moment
+                raise BrokenProcessPool from error
+            raise
 
 
 def _follow_parent() -> None:

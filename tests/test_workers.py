@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from multiprocessing import active_children
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,26 @@ def _die(number: int) -> int:
 def test_a_process_that_dies_is_said() -> None:
     with pytest.raises(ChildProcessError, match="ended before its work was done"):
         list(in_processes(range(5), _die, 1))
+
+
+def test_a_process_that_dies_while_another_one_starts_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(*_: object) -> None:
+        raise OSError("handle is closed")  # what its pipes say once the pool has seen the death
+
+    monkeypatch.setattr(SpawnProcess, "start", closed)
+    with pytest.raises(ChildProcessError, match="ended before its work was done"):
+        list(in_processes(range(5), _later, 2))
+
+
+def test_a_process_that_cannot_be_started_is_said_as_the_system_says_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "too many processes")
+
+    monkeypatch.setattr(SpawnProcess, "start", refused)
+    with pytest.raises(BlockingIOError, match="too many processes"):
+        list(in_processes(range(5), _later, 2))
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="needs signal masks")
