@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from itertools import chain, islice
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.process import BaseProcess
 from threading import Thread, main_thread
@@ -25,7 +26,7 @@ WAITING_PER_JOB = 3
 MOST_JOBS = 61
 """Processes at a time, however many are asked for: Windows can wait for no more."""
 _END_SECONDS = 10.0
-"""For a process whose parent was killed to end what it has begun."""
+"""For a process that is asked to end what it has begun."""
 
 Unit = TypeVar("Unit")
 Chunk = TypeVar("Chunk")
@@ -80,8 +81,10 @@ def in_processes(
     jobs = min(jobs, MOST_JOBS)
     waiting = deque[Future[Done]]()
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_follow_parent)
+    source = iter(chunks)
     try:
-        for chunk in chunks:
+        # The first ones start all processes at once: the pool breaks down if one dies while another starts.
+        for chunk in chain(list(islice(source, jobs)), source):
             waiting.append(_submit(pool, work, chunk))
             if len(waiting) == jobs * waiting_per_job:
                 yield waiting.popleft().result()
@@ -113,7 +116,7 @@ def _follow_parent() -> None:
     What a process has begun itself (a solver, a temporary folder) ends with it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _end)
     Thread(target=_end_after, args=[parent_process()], daemon=True).start()
 
 
@@ -126,9 +129,18 @@ def _until_ended(work: Callable[[Chunk], Done], chunk: Chunk) -> Done:
 
 def _end_after(parent: BaseProcess) -> None:
     parent.join()
-    if hasattr(signal, "pthread_kill"):  # there is none on Windows
-        signal.pthread_kill(main_thread().ident or 0, signal.SIGTERM)
-        time.sleep(_END_SECONDS)
+    if not hasattr(signal, "pthread_kill"):  # there is none on Windows
+        os._exit(1)
+    signal.pthread_kill(main_thread().ident or 0, signal.SIGTERM)
+
+
+def _end(*_: object) -> None:
+    Thread(target=_end_hard, daemon=True).start()  # some callbacks swallow every exception
+    sys.exit(1)
+
+
+def _end_hard() -> None:
+    time.sleep(_END_SECONDS)
     os._exit(1)
 
 
