@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Reference
 from strategies import declarations
 
 from memopt import Instance, InvalidInstance
 from memopt.compile import MOST_WARNINGS_A_KIND
 from memopt.compile import compile as compiled
+from memopt.experiments.reference import Reference
 
 LADDER = ("raw", "summary", "abstraction", "keywords")
 

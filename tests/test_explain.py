@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference import Reference
 
 from memopt import Instance, Program, SolverFailed, solve
 from memopt.errors import UnknownItem
+from memopt.experiments.reference import Reference
 from memopt.explain import Alternative, Explanation
 from memopt.solvers import Answer
 from memopt.solvers.dp import DynamicProgram

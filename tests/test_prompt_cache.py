@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference import Reference
 from strategies import declarations
 
 from memopt import Instance, solve
 from memopt.allocation import Allocation
 from memopt.compile import compile as compiled
+from memopt.experiments.reference import Reference
 from memopt.families import generate
 from memopt.prompt_cache import MOST_CACHE_PRICE, Sent, solve_cached
 

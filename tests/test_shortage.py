@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from reference import Reference
 from strategies import declarations
 
 from memopt import Instance
 from memopt.compile import compile as compiled
+from memopt.experiments.reference import Reference
 from memopt.shortage import find_shortage
 
 

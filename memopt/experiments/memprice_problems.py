@@ -1,4 +1,4 @@
-"""Small random problems: the exact solver against every selection there is, and against greedy."""
+"""Small random problems: the exact solver against every selection that is declared, and against greedy."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memopt.allocation import Allocation
 from memopt.columns import DEFAULT_LADDER
 from memopt.compile import compile
 from memopt.errors import InvalidInstance
+from memopt.experiments.reference import Reference
 from memopt.families import FAMILIES, generate
 from memopt.instance import MOST_TOKENS, Instance
 from memopt.session.config import Config
@@ -26,14 +27,15 @@ _HUGE_GAIN = 1e9
 
 
 @dataclass(frozen=True)
-class Reference:
+class Compared:
     """How the solver fared on small problems.
 
     Attributes
     ----------
     differ, over
-        Problems on which status, value or fewest tokens are not those of the enumeration; problems
-        on which the declared tokens of the choices exceed the declared budget.
+        Problems on which status, value on the grid or fewest tokens are not those of the enumeration, or
+        the choices are none that the declaration allows; problems on which the declared tokens of the
+        choices exceed the declared budget.
     infeasible
         Problems without any selection, by the enumeration.
     losses
@@ -50,23 +52,22 @@ class Reference:
     counter_examples: tuple[dict[str, Any], ...]
 
 
-def against_exhaustive(seed: int, problems: int, most_items: int) -> Reference:
-    """Solve random problems exactly, by enumeration and greedily."""
+def against_exhaustive(seed: int, problems: int, most_items: int) -> Compared:
+    """Solve random problems exactly, greedily, and by a reference that reads the declaration alone."""
     differ = over = infeasible = 0
     losses: list[tuple[float, int, dict[str, Any]]] = []
     for number, instance in enumerate(_problems(seed, problems, most_items)):
-        compiled = compile(instance)
-        ours, reference, greedy = (solve_compiled(compiled, name) for name in ("dp", "exhaustive", "greedy"))
-        differ += _answer(ours) != _answer(reference)
+        compiled, declared = compile(instance), json.loads(instance.model_dump_json(exclude_defaults=True))
+        ours, greedy = (solve_compiled(compiled, name) for name in ("dp", "greedy"))
+        reference = Reference(declared, ours.scale)
+        infeasible += not reference.feasible
+        differ += not _is_optimum(ours, reference)
         over += _declared_tokens(instance, ours) > instance.capacity
-        if ours.units is None or reference.units is None or greedy.units is None:
-            infeasible += reference.units is None
-        elif greedy.units < reference.units:
-            loss = 1 - greedy.units / reference.units
-            losses.append((loss, number, _counter_example(instance, greedy, reference)))
+        if ours.units is not None and greedy.units is not None and greedy.units < ours.units:
+            losses.append((1 - greedy.units / ours.units, number, _counter_example(declared, greedy, ours)))
     losses.sort(key=lambda entry: (-entry[0], entry[1]))
     worst = tuple(example for _, _, example in losses[:_COUNTER_EXAMPLES])
-    return Reference(differ, over, infeasible, tuple(loss for loss, _, _ in losses), worst)
+    return Compared(differ, over, infeasible, tuple(loss for loss, _, _ in losses), worst)
 
 
 def _problems(seed: int, problems: int, most_items: int) -> Iterator[Instance]:
@@ -81,8 +82,13 @@ def _problems(seed: int, problems: int, most_items: int) -> Iterator[Instance]:
         yield made.model_copy(update={"price": share * best})
 
 
-def _answer(allocation: Allocation) -> tuple[str, int | None, int | None]:
-    return allocation.status, allocation.units, allocation.tokens
+def _is_optimum(ours: Allocation, reference: Reference) -> bool:
+    if not reference.feasible:
+        return ours.status == "infeasible"
+    best = reference.optimum_on_grid()
+    allowed = reference.objective_of(ours.choices) is not None
+    proved = ours.status == "optimal" and ours.units == best.objective and ours.tokens == best.tokens
+    return allowed and proved
 
 
 def _declared_tokens(instance: Instance, allocation: Allocation) -> int:
@@ -94,11 +100,11 @@ def _declared_tokens(instance: Instance, allocation: Allocation) -> int:
     return chosen
 
 
-def _counter_example(instance: Instance, greedy: Allocation, best: Allocation) -> dict[str, Any]:
+def _counter_example(declared: dict[str, Any], greedy: Allocation, best: Allocation) -> dict[str, Any]:
     return {
         "greedy": {"value": greedy.value, "tokens": greedy.tokens, "choices": greedy.choices},
         "optimum": {"value": best.value, "tokens": best.tokens, "choices": best.choices},
-        "instance": json.loads(instance.model_dump_json(exclude_defaults=True)),
+        "instance": declared,
     }
 
 

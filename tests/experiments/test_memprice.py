@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -77,6 +78,11 @@ def test_a_heuristic_posing_as_the_solver_is_found_out(monkeypatch: pytest.Monke
         "solve_compiled",
         lambda compiled, name: honest(compiled, "greedy" if name == "dp" else name),
     )
+    assert memprice_problems.against_exhaustive(42, 60, 5).differ > 0
+
+
+def test_a_fault_of_compiling_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["memopt.compile"], "_rate", lambda columns: Fraction(0))  # no price
     assert memprice_problems.against_exhaustive(42, 60, 5).differ > 0
 
 

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Reference
 from strategies import declarations, family_declarations
 
 from memopt import Allocation, Instance, solve
 from memopt.compile import compile as compiled
+from memopt.experiments.reference import Reference
 from memopt.families import FAMILIES, generate, generate_columns
 from memopt.solve import solve_compiled
 from memopt.solvers import blocks, jit

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from peers import item, program, program_of
-from reference import Reference
 from strategies import declarations
 
 from memopt import SolverLimit
+from memopt.experiments.reference import Reference
 from memopt.solvers import get
 from memopt.solvers.exhaustive import Exhaustive
 

@@ -1,7 +1,7 @@
 """What the optimum is, found by trying everything, in exact fractions, from the declaration alone.
 
-Reads the problem file's plain data and shares no code with memopt: no compiling, no dominance, no
-bounds, one list of all the selections. Small instances only.
+Reads the problem file's plain data and imports nothing of memopt: no compiling, no dominance, no bounds,
+one list of all the selections. Small instances only.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class Reference:
 def _capacity(declared: Declared) -> int:
     budget = declared["budget"]
     if isinstance(budget, Mapping):
-        return int(budget["window"]) - sum(budget.get("reserved", {}).values())
+        return int(budget["window"] - sum(budget.get("reserved", {}).values()))
     return int(budget)
 
 
