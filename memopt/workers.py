@@ -111,16 +111,14 @@ def _submit(pool: ProcessPoolExecutor, work: Callable[[Chunk], Done], chunk: Chu
 
 
 def _follow_parent() -> None:
-    """Leave Ctrl-C to the parent process, and end when it asks for it or is killed.
-
-    What a process has begun itself (a solver, a temporary folder) ends with it.
-    """
+    """Leave Ctrl-C to the parent process, and end with it even if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _end)
     Thread(target=_end_after, args=[parent_process()], daemon=True).start()
 
 
 def _until_ended(work: Callable[[Chunk], Done], chunk: Chunk) -> Done:
+    """Work; what is begun (a solver, a temporary folder) ends with a process that is asked to end."""
+    signal.signal(signal.SIGTERM, _end)
     try:
         return work(chunk)
     except SystemExit:
@@ -135,7 +133,9 @@ def _end_after(parent: BaseProcess) -> None:
 
 
 def _end(*_: object) -> None:
-    Thread(target=_end_hard, daemon=True).start()  # some callbacks swallow every exception
+    # Some callbacks swallow every exception, and Python would print it.
+    sys.unraisablehook = lambda _: None
+    Thread(target=_end_hard, daemon=True).start()
     sys.exit(1)
 
 

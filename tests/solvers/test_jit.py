@@ -1,4 +1,6 @@
+import os
 import signal
+import threading
 from unittest.mock import patch
 
 import pytest
@@ -32,16 +34,14 @@ def test_small_programs_and_short_searches_run_plain_until_the_compiled_form_is_
     assert jit.select(options, states, left) is not jit._plain
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
 @pytest.mark.parametrize("seconds", [0.01, 0.02, 0.05])
 def test_an_interrupt_inside_a_compiled_search_is_an_interrupt(seconds):
     program = compile(generate("priced", 1_000, 1)).program  # some seconds of search
     jit.prepare()
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    interrupt = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             DynamicProgram().solve(program)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        interrupt.cancel()

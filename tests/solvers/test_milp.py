@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -232,18 +233,16 @@ def test_nothing_is_printed_and_no_file_is_left(tmp_path):
 
 
 @EACH
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs setitimer")
 def test_an_interrupt_ends_the_search_and_leaves_nothing(backend, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     Milp(backend).solve(program(9, item("a", (3, 1))))  # loads what is needed
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
-    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    interrupt = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    interrupt.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             Milp(backend).solve(HARD.program)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        interrupt.cancel()
     assert list(tmp_path.iterdir()) == []
     assert not any(os.fsencode(tmp_path) in command for command in _running())
 
