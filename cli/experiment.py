@@ -97,7 +97,7 @@ def run_experiment(
     if as_json:
         emit(json_bytes(document))
         return
-    for text in report(chosen, parameters, numbers, document["table"]):
+    for text in report(chosen, parameters, document):
         emit_text(text)
     emit_text("".join(f"{path}: written\n" for path in (out, plot) if path is not None))
 

@@ -35,10 +35,17 @@ def plain_law(tenure: float, before: float, after: float, low: float) -> float |
     return tenure * (before - low) / (low - after) if after < low < before else None
 
 
-def decayed_law(half_life: float, before: float, after: float, low: float) -> float | None:
-    """Return the lag of decayed counters in retrievals, after a long tenure; None = never.
+def decayed_law(half_life: float, tenure: float, before: float, after: float, low: float) -> float | None:
+    """Return the lag of decayed counters in retrievals, None = never.
 
-    From ``p2 + (p1 - p2) 2^(-n/H) = theta``: 1.5 H at .85, .15 and .40; 1.7 H at the published .97 and
-    .144. After a tenure shorter than the half-life there is less to forget.
+    After t0 retrievals and n more, what came before the shift weighs ``2^(-n/H) a`` and what came after it
+    ``1 - 2^(-n/H)``, with ``a = 1 - 2^(-t0/H)``. Worth is theta at
+    ``2^(-n/H) = (theta - p2) / ((theta - p2) + a (p1 - theta))``.
+
+    For a short tenure that is `plain_law`. For a long one (a = 1) it levels off at
+    ``H log2((p1 - p2) / (theta - p2))``: 1.5 H at .85, .15 and .40; 1.7 H at the published .97 and .144.
     """
-    return half_life * math.log2((before - after) / (low - after)) if after < low < before else None
+    if not after < low < before:
+        return None
+    weight = -math.expm1(-tenure / half_life * math.log(2))
+    return half_life * math.log2(1 + weight * (before - low) / (low - after))

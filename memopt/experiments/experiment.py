@@ -19,6 +19,8 @@ Advance = Callable[[float], object]
 """Told the share of the whole run that is done, 0 to 1."""
 Share = Annotated[float, Field(ge=0, le=1)]
 """A parameter that is a share or a probability."""
+Published = float | tuple[float, float]
+"""A published figure, or the lower and upper end of a published range."""
 
 
 class Parameters(BaseModel):
@@ -64,30 +66,36 @@ class Figure:
     name
         What is measured.
     ours, spread
-        Mean and standard deviation over the seeds; None where there is none.
+        Mean and standard deviation over the seeds that have a value; None where there is none.
     published
-        What the paper says; None where nothing is published.
+        What the paper says, a figure or a range; None where nothing is published.
     band
-        How far off the published figure is still "met"; None = shown, not judged.
+        How far off the published figure or range is still "met"; None = shown, not judged.
     expected
         What theory demands whatever the parameters, to be met exactly; None where it demands nothing.
     unit
         What is counted; empty where the name says it already. None = a rate, not a count.
+    seeds_with_value
+        How many seeds `ours` is the mean of; None where it is no mean over seeds.
     """
 
     name: str
     ours: float | None
     spread: float | None = None
-    published: float | None = None
+    published: Published | None = None
     band: float | None = None
     expected: float | None = None
     unit: str | None = None
+    seeds_with_value: int | None = None
 
     @property
     def difference(self) -> float | None:
-        """Ours minus what is published or expected."""
+        """Ours minus what is published or expected: of a range its nearer end, and 0 within it."""
         aim = self.published if self.expected is None else self.expected
-        return None if self.ours is None or aim is None else self.ours - aim
+        if self.ours is None or aim is None:
+            return None
+        low, high = aim if isinstance(aim, tuple) else (aim, aim)
+        return self.ours - min(max(self.ours, low), high)
 
     @property
     def met(self) -> bool | None:
@@ -154,9 +162,16 @@ class Experiment(ABC, Generic[P]):
         """Return the SHA-256 of every file read besides the package's sources, by name."""
         return {}
 
+    def notes(self, runs: Sequence[Run]) -> Mapping[str, str]:
+        """Return in what the runs are not those of the default setup for want of something, by name.
+
+        A text each, shown above the table. No published figure is judged where there is a note.
+        """
+        return {}
+
     @abstractmethod
     def figures(self, parameters: P, runs: Sequence[Run]) -> list[Figure]:
-        """Return the rows of the table."""
+        """Return the rows of the table; `memopt.experiments.result.judged` leaves out what is not judged."""
 
     @abstractmethod
     def plot(self, parameters: P, runs: Sequence[Run], drawing: Drawing) -> None:
@@ -182,7 +197,7 @@ class SeedBySeed(Experiment[P]):
 def over_seeds(
     runs: Sequence[Run],
     name: str,
-    published: float | None = None,
+    published: Published | None = None,
     band: float | None = None,
     *,
     expected: float | None = None,
@@ -192,4 +207,5 @@ def over_seeds(
     values = [run.values[name] for run in runs]
     found = [value for value in values if value is not None]
     spread = stdev(found) if len(found) > 1 else None
-    return Figure(name, fmean(found) if found else None, spread, published, band, expected, unit)
+    mean = fmean(found) if found else None
+    return Figure(name, mean, spread, published, band, expected, unit, len(found))

@@ -92,6 +92,8 @@ CLAIMS = Claims(
 
 NO_COUNTER_EXAMPLE = "control: share of seeds with greedy never worse"
 GREEDY_WORSE = "problems on which greedy is strictly worse"
+REGRET, BOUND = "regret after the last turn", "bound of its certificate"
+"""In utility, summed over turns; regret is below 0 where a trace beats what it is held against."""
 NONE_EXPECTED = (
     "problems with another optimum than by enumeration",
     "problems over the hard capacity",
@@ -143,7 +145,7 @@ class MemPrice(Experiment[MemPriceParameters]):
         rows = []
         for name in runs[0].values:
             expected = 0.0 if name in NONE_EXPECTED else None
-            unit = "" if name in _COUNTS else None
+            unit = "" if name in _COUNTS else "utility" if name.startswith((REGRET, BOUND)) else None
             rows.append(over_seeds(runs, name, expected=expected, unit=unit))
         return rows
 
@@ -219,7 +221,8 @@ def _run(told: MemPriceParameters, seed: int, traced: Mapping[float, Judged]) ->
     for gain, one in traced.items():
         values[of("average occupancy", gain)] = float(one.average[-1])
         values[of("last Q", gain)] = float(one.pressure[-1])
-        values[of("regret / certificate bound", gain)] = _share(one.regret[-1], one.certificate_bound[-1])
+        values[of(REGRET, gain)] = float(one.regret[-1])
+        values[of(BOUND, gain)] = float(one.certificate_bound[-1])
         for name in CURVES:
             curves[of(name, gain)] = getattr(one, name)[at].tolist()
     kept = {
@@ -231,10 +234,6 @@ def _run(told: MemPriceParameters, seed: int, traced: Mapping[float, Judged]) ->
         "faults_accepted": accepted,
     }
     return Run(seed, values, curves, kept)
-
-
-def _share(part: float, whole: float) -> float | None:
-    return float(part / whole) if whole else None
 
 
 EXPERIMENT = MemPrice()

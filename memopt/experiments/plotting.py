@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,7 +51,7 @@ def band(
     curves
         One curve per seed, shape ``[seeds, points]``; NaN where a seed has no value.
     label
-        For the legend.
+        For the legend, which adds of how many seeds the points are where some have no value.
     color
         Of the line; matplotlib's next one if not given.
     style
@@ -60,11 +61,20 @@ def band(
     there = np.isfinite(given)
     count = there.sum(axis=0)
     mean = np.where(there, given, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan)
+    label += behind(count.tolist(), len(given))
     (line,) = axes.plot(place, mean, linestyle=style, label=label, color=color)
     if len(given) > 1:
         squares = np.where(there, given - mean, 0.0) ** 2
         half = np.sqrt(squares.sum(axis=0) / np.maximum(count - 1, 1))
         axes.fill_between(place, mean - half, mean + half, color=line.get_color(), alpha=0.18, linewidth=0)
+
+
+def behind(counts: Sequence[int], seeds: int) -> str:
+    """Return for a legend how many seeds stand behind the points of a curve; empty where all do."""
+    least, most = min(counts), max(counts)
+    if least == seeds:
+        return ""
+    return f" ({least} of {seeds} seeds)" if least == most else f" ({least} to {most} of {seeds} seeds)"
 
 
 def finish(axes: Axes, title: str, x_label: str, y_label: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -22,19 +22,17 @@ _DIGITS = 6
 def result(experiment: Experiment[Any], parameters: Parameters, runs: Sequence[Run]) -> dict[str, Any]:
     """Return everything that is known of some runs, ready for JSON.
 
-    What is not finite is null there, for JSON has no NaN. Where a parameter was changed, no published figure
-    is judged, for it belongs to another setup; what theory demands is judged in every setup.
+    What is not finite is null there, for JSON has no NaN.
     """
-    figures = experiment.figures(parameters, runs)
-    if parameters.changed:
-        figures = [replace(figure, band=None) for figure in figures]
+    notes = experiment.notes(runs)
+    seeds = [run.seed for run in runs]
     return {
         "format": "memopt experiment 1",
         "experiment": experiment.name,
         "title": experiment.title,
         "source": source(experiment),
         "parameters": plain(parameters.model_dump()),
-        "seeds": [run.seed for run in runs],
+        "seeds": seeds,
         "made_by": {
             "memopt": memopt.__version__,
             "sources": sources_digest(),
@@ -46,9 +44,10 @@ def result(experiment: Experiment[Any], parameters: Parameters, runs: Sequence[R
         "claims": plain(asdict(experiment.claims))
         | {
             "hold_for": "the default parameters and seeds",
-            "this_run_differs_in": differences(experiment, parameters, [run.seed for run in runs]),
+            "this_run_differs_in": differences(experiment, parameters, seeds, notes),
         },
-        "table": [_row(figure) for figure in figures],
+        "notes": plain(notes),
+        "table": [_row(figure) for figure in judged(experiment, parameters, runs)],
         "runs": [
             {
                 "seed": run.seed,
@@ -61,14 +60,29 @@ def result(experiment: Experiment[Any], parameters: Parameters, runs: Sequence[R
     }
 
 
+def judged(experiment: Experiment[Any], parameters: Parameters, runs: Sequence[Run]) -> list[Figure]:
+    """Return the rows of the table, each judged where it may be.
+
+    Where a parameter was changed or there is a note, no published figure is judged, for it belongs to another
+    setup; what theory demands is judged in every setup.
+    """
+    figures = experiment.figures(parameters, runs)
+    if parameters.changed or experiment.notes(runs):
+        figures = [replace(figure, band=None) for figure in figures]
+    return figures
+
+
 def source(experiment: Experiment[Any]) -> dict[str, Any]:
     """Return the paper an experiment is from, and which of its experiments it is (null: none of them)."""
     return asdict(experiment.paper) | {"its_experiment": experiment.number}
 
 
-def differences(experiment: Experiment[Any], parameters: Parameters, seeds: Sequence[int]) -> list[str]:
-    """Return the names of parameters that are not at their defaults, and ``seeds`` if others were run."""
-    return [*parameters.changed, *(["seeds"] if sorted(seeds) != sorted(experiment.seeds) else [])]
+def differences(
+    experiment: Experiment[Any], parameters: Parameters, seeds: Sequence[int], notes: Iterable[str]
+) -> list[str]:
+    """Return the names of parameters not at their defaults, of notes, and ``seeds`` if others were run."""
+    others = ["seeds"] if sorted(seeds) != sorted(experiment.seeds) else []
+    return list(dict.fromkeys([*parameters.changed, *notes, *others]))
 
 
 def to_bytes(document: Mapping[str, Any]) -> bytes:
@@ -107,6 +121,7 @@ def _row(figure: Figure) -> dict[str, Any]:
         "expected": plain(figure.expected),
         "ours": plain(figure.ours),
         "spread": plain(figure.spread),
+        "seeds_with_value": figure.seeds_with_value,
         "difference": plain(figure.difference),
         "band": plain(figure.band),
         "met": None if figure.met is None else bool(figure.met),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from memopt.experiments.detection_lag import crossing, measured_lag, plain_law
+from memopt.experiments.detection_lag import crossing, decayed_law, measured_lag, plain_law
 from memopt.experiments.experiment import Advance, Parameters, Run, Share
 from memopt.experiments.text_world import (
     KINDS,
@@ -117,13 +117,13 @@ def run_seeds(
         counted[name] = _counted(retrieval.top[asked], won, at, half_life)
         advance((number + 1) / 2)
     of_stale = np.cumsum((retrieval.top[asked] == STALE).any(axis=2), axis=0)
-    about = {"retrieval": retrieval.by, "note": retrieval.note}
     return [
         _run(
-            told, seed, at, {name: one.of(place) for name, one in counted.items()}, of_stale[:, place], about
+            told, seed, at, {name: one.of(place) for name, one in counted.items()}, of_stale[:, place],
+            retrieval,
         )
         for place, seed in enumerate(seeds)
-    ]
+    ]  # fmt: skip
 
 
 def _drawn(told: TextParameters, seeds: Sequence[int]) -> tuple[Ints, Floats]:
@@ -192,7 +192,7 @@ def _run(
     at: Ints,
     counted: dict[str, Counted],
     of_stale: Ints,
-    about: dict[str, str],
+    retrieval: Retrieval,
 ) -> Run:
     first = min(told.shifts[0], told.episodes)
     values: dict[str, float | None] = {"stale at the shift": float(counted[PLAIN].stale[first - 1, 0])}
@@ -205,13 +205,22 @@ def _run(
             values[named(f"{who} at the end", name)] = float(curve[-1])
         crossed = crossing(one.stale[:, 0], told.shifts[0], told.low)
         values[named("stale crosses at episode", name)] = None if crossed is None else crossed + 1.0
-        for number, shift in enumerate(told.shifts):
-            values[lag(shift, name)] = measured_lag(one.stale[:, number], shift, told.low, of_stale)
-    for shift in told.shifts:
+    for number, shift in enumerate(told.shifts):
         tenure = float(of_stale[min(shift, told.episodes) - 1])
         values[tenure_before(shift)] = tenure
-        values[lag(shift, "law")] = plain_law(tenure, *told.rates)
+        for name, one in counted.items():
+            values[lag(shift, name)] = measured_lag(one.stale[:, number], shift, told.low, of_stale)
+            if retrieval.stale_alone:
+                values[lag(shift, law_of(name))] = law(told, name, tenure)
+    about = {"retrieval": retrieval.by, "note": retrieval.note, "laws": retrieval.stale_alone}
     return Run(seed, values, curves, about | {"ends": counted[PLAIN].points[-1].tolist()})
+
+
+def law(told: TextParameters, counters_of: str, tenure: float) -> float | None:
+    """Return the lag of one kind of counters by its law, in retrievals; None = never."""
+    if counters_of == PLAIN:
+        return plain_law(tenure, *told.rates)
+    return decayed_law(told.half_life, tenure, *told.rates)
 
 
 def named(what: str, counters_of: str) -> str:
@@ -222,6 +231,11 @@ def named(what: str, counters_of: str) -> str:
 def lag(shift: int, by: str) -> str:
     """Return the name of a lag: retrievals of the stale memory between a shift and its crossing."""
     return named(f"lag after a shift at {shift:,}", by)
+
+
+def law_of(counters_of: str) -> str:
+    """Return what `lag` calls the law of one kind of counters."""
+    return f"law of {counters_of}"
 
 
 def tenure_before(shift: int) -> str:

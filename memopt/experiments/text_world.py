@@ -133,6 +133,16 @@ class Retrieval:
     helped: NDArray[np.bool_]
     note: str = ""
 
+    @property
+    def stale_alone(self) -> bool:
+        """Whether the stale memory is retrieved by the queries about it, helps them all, and by no others.
+
+        Only then are its chances of success those of the parameters, as the laws of lag assume.
+        """
+        about = KINDS == STALE_KIND
+        there = (self.top == STALE).any(axis=1)
+        return bool((there == about).all() and self.helped[about].all())
+
 
 def retrieve(asked: str, k: int, least: float) -> Retrieval:
     """Return what every query retrieves.
@@ -168,13 +178,13 @@ def retrieve(asked: str, k: int, least: float) -> Retrieval:
 def available(asked: str) -> tuple[str, str]:
     """Return ``minilm`` or ``bm25``, and why it is not MiniLM (empty where it is); see `retrieve`."""
     if asked == "bm25":
-        return "bm25", "BM25 was asked for"
+        return "bm25", "BM25 was asked for."
     try:
         minilm.model_folder()
     except minilm.EmbedderMissing as error:
         if asked == "minilm":
             raise
-        return "bm25", str(error)
+        return "bm25", f"{error}."
     return "minilm", ""
 
 

