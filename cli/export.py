@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from memopt import Instance, compile
+from memopt.jsontext import parse
 from memopt.shortage import find_shortage
 
 from . import files
-from .compiled import read_compiled
+from .faults import reporting
 from .output import emit, say
 
 if TYPE_CHECKING:
@@ -48,7 +50,8 @@ def export(
 
     Each file is read back by a reader that did not write it and compared with the program before it
     appears under its name. Beside PATH, the file PATH.names.json says which item and level each variable
-    stands for.
+    stands for, and which group or exclusive set each row of a link. CP-SAT's files count tokens in units of
+    their common divisor, which that file names; the others hold the declared numbers.
     """
     if (form is None) == (everything is None):
         raise typer.BadParameter("give either --format or --all", param_hint="--format")
@@ -58,7 +61,9 @@ def export(
         raise typer.BadParameter("--all writes into its folder alone", param_hint="--out")
     from memopt.export import Export  # not loaded where another command runs
 
-    made = Export(read_compiled(file))
+    with reporting(file, as_json=False):
+        instance = Instance.model_validate(parse(files.read(file)))
+        made = Export(compile(instance), instance)
     if everything is not None:
         _write_all(made, everything, force)
     elif form is not None and out == files.STANDARD:

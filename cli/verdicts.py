@@ -17,7 +17,7 @@ def side_by_side(verdict: Verdict) -> str:
     """Return what every solver answered, and the verdict in words."""
     told = verdict.to_dict()["answers"]
     columns = ("solver", "status", "value", "tokens", "bound", "seconds")
-    made = table(columns, [[_cell(said[name]) for name in columns] for said in told], left=2)
+    made = table(columns, [[_cell(said[name]) for name in columns] for said in told], left=2, whole=True)
     lines = [
         f"{said['solver']} {said['version']}".rstrip() + f": {said['proof'] or said['reason'] or 'no proof'}"
         for said in told
@@ -37,7 +37,8 @@ def counted(report: Report) -> str:
     rows = [_row(group, found, shown) for group, found in report.counts().items()]
     if len(rows) > 1:
         rows.append(_row("total", report.totals(), shown))
-    made = table(["family" if report.asked.random is not None else "input", "all", *shown], rows)
+    first = "family" if report.asked.random is not None else "input"
+    made = table([first, "all", *shown], rows, whole=True)
     return made + "".join(f"{visible(line)}\n" for line in _notes(report))
 
 
@@ -47,8 +48,10 @@ def _row(group: str, found: Counter[Outcome], shown: list[Outcome]) -> list[str]
 
 def _notes(report: Report) -> Iterator[str]:
     for why, rows in report.unproven().items():
-        places = [*map(_where, rows[:MOST_NAMED]), *["..."][: len(rows) > MOST_NAMED]]
-        yield f"unproven, {why}: {len(rows):,} ({'; '.join(places)})"
+        yield f"unproven, {why}: {len(rows):,}"
+        yield from (f"  {_where(row)}" for row in rows[:MOST_NAMED])
+        if len(rows) > MOST_NAMED:
+            yield f"  and {len(rows) - MOST_NAMED:,} more"
     told = [row for row in report.rows if row.verdict in ("differ", "invalid", "rejected")]
     for row in told[:MOST_NAMED]:
         faults = row.errors or []
@@ -59,5 +62,6 @@ def _notes(report: Report) -> Iterator[str]:
 
 
 def _where(row: Row) -> str:
-    where = f"{row.group}, seed {row.seed}, {row.items} items" if row.path is None else row.path
-    return where if row.line is None else f"{where}, line {row.line}"
+    if row.path is None:
+        return f"{row.group}, seed {row.seed}, {number_of(row.items or 0, 'item')}"
+    return row.path if row.line is None else f"{row.path}, line {row.line}"

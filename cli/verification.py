@@ -83,8 +83,10 @@ def _resume(path: str, jobs: int, as_json: bool) -> None:
                 raise UnusableReport(f"{task.path!r} has changed since it was verified")
         if total != report.total:
             raise UnusableReport(f"there were {report.total:,} instances and are {total:,} now")
-        report.timing.jobs = jobs
+        before = len(report.rows)
         stopped = _go_on(report, rest, jobs, os.path.dirname(path))
+        if len(report.rows) > before:  # or the throughput would be said of processes that did nothing
+            report.timing.jobs = jobs
         _save(report, file, kept)
     _finish(report, stopped, path, as_json)
 

@@ -186,9 +186,16 @@ def _duplicates(draws: _Draws, items: int, levels: int) -> Columns:
 
 
 def _huge_weights(draws: _Draws, items: int, levels: int) -> Columns:
-    """Tokens near multiples of 10^9 (google/or-tools#5293): sums far beyond 32 bits."""
-    tokens = _richest_first(draws(1, 60, items, levels) * 10**9 + draws(0, 5, items, levels))
-    return _columns(tokens, draws(1, 100, items, levels), 0, _half(tokens))
+    """Tokens near multiples of 10^9 (google/or-tools#5293): sums far beyond 32 bits.
+
+    About every other instance has multiples of one large number instead: divided by it, its tokens are
+    within the limit of CP-SAT.
+    """
+    units, beside = draws(1, 60, items, levels), draws(0, 5, items, levels)
+    utility = draws(1, 100, items, levels)
+    divisible, step = draws(0, 1, 1)[0] == 1, draws(10**8, 10**9, 1)[0]
+    tokens = _richest_first(units * step if divisible else units * 10**9 + beside)
+    return _columns(tokens, utility, 0, _half(tokens))
 
 
 def _memories(draws: _Draws, items: int, levels: int) -> tuple[Ints, Ints]:

@@ -111,7 +111,7 @@ def _compare(answers: Sequence[Checked], scale: int) -> tuple[Kind, str, Refuted
             claims = _listed([_in_words(answer, claim, scale) for answer, claim in wrong])
             reason = f"{best.solver} selects {worth}, which refutes {claims}"
             return "differ", reason, tuple((answer.solver, claim) for answer, claim in wrong)
-    unproved = [_lacking(answer) for answer in answers if not answer.proved]
+    unproved = [_lacking(answer) + _worse(answer, best, scale) for answer in answers if not answer.proved]
     if unproved:
         return "unproven", "; ".join(unproved), ()
     if best is None:
@@ -159,6 +159,13 @@ _LACKING: dict[Status, str] = {
 
 def _lacking(answer: Checked) -> str:
     return answer.reason or lacking(answer.solver, answer.status, answer.limit)
+
+
+def _worse(answer: Checked, best: Checked | None, scale: int) -> str:
+    """Return how far the selection of an answer that proves nothing is from the best one, if it is."""
+    if best is None or best.value is None or answer.value is None or answer.value == best.value:
+        return ""
+    return f"; {answer.solver} is worse by {decimal_text(best.value - answer.value, scale)}"
 
 
 def _listed(names: Sequence[str]) -> str:

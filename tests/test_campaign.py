@@ -109,7 +109,7 @@ def test_a_solver_that_is_wrong_leaves_the_instance_in_its_row(monkeypatch: pyte
 
 
 def test_a_limit_is_named_in_the_row() -> None:
-    row = verify_task(Drawn("huge-weights", 1, 6), ["cpsat"], None)
+    row = verify_task(Drawn("huge-weights", 4, 6), ["cpsat"], None)
     assert (row.verdict, row.answers[1].status, row.answers[1].limit, row.answers[1].proved) == (
         "unproven", "refused", "tokens_sum", False,
     )  # fmt: skip

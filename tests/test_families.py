@@ -9,6 +9,7 @@ from memopt.compile import compile as compiled
 from memopt.errors import UnknownFamily
 from memopt.families import FAMILIES, generate, generate_columns
 from memopt.shortage import find_shortage
+from memopt.solvers import cpsat
 
 
 def content(columns):
@@ -91,6 +92,17 @@ def test_families_are_what_they_are_called():
     assert len(np.unique(duplicates.tokens, axis=0)) == 3
     assert int(generate_columns("huge-weights", 50, 1).tokens.max()) > 2**31
     assert generate_columns("zero-budget", 50, 1).budget == 0
+
+
+def test_about_every_other_instance_of_huge_weights_is_within_the_limit_of_cpsat_and_huge_all_the_same():
+    within = 0
+    for seed in range(40):
+        program = compiled(generate_columns("huge-weights", 8, seed)).program
+        divisor = cpsat.token_step(program)
+        assert int(program.tokens.max()) > 2**31
+        assert cpsat.limit(program).within == (divisor >= 10**8)
+        within += divisor >= 10**8
+    assert 10 < within < 30
 
 
 def test_priced_utilities_are_strongly_correlated_with_the_tokens():

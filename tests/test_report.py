@@ -19,9 +19,9 @@ GIVEN = [Given("x", "x/a.json", None, b"{"), Given("x", "x/b.jsonl", 2, b'{"budg
 
 
 def make() -> Report:
-    asked = Asked(random=38, families=list(FAMILIES), seed=3, against=["cpsat"])
+    asked = Asked(random=38, families=list(FAMILIES), seed=2, against=["cpsat"])
     report = Report(asked=asked, made_by=made_by(["cpsat"]), total=38, timing=Timing(jobs=1, seconds=2.0))
-    for some in verify_tasks([*draw(36, FAMILIES, 3), *GIVEN], ["cpsat"]):
+    for some in verify_tasks([*draw(36, FAMILIES, 2), *GIVEN], ["cpsat"]):
         report.rows += some
     return report
 
@@ -51,6 +51,7 @@ def test_a_report_says_who_answered_and_how_often_what_was_found(report: Report)
     assert told["counts"]["rejected"] == 1
     assert set(told["groups"]) == {*FAMILIES, "x"}
     unproven = told["groups"]["huge-weights"]["unproven"]
+    assert unproven > 0
     assert told["unproven"] == {"cpsat refuses a program beyond its limit tokens_sum": unproven}
     assert told["first"]["unproven"] == [
         {"group": row["group"], "seed": row["seed"], "items": row["items"]}

@@ -28,7 +28,7 @@ def named_model(program: Program, model: Linear) -> CpModel:
         When OR-Tools is not installed, or CP-SAT cannot decide the program exactly.
     """
     built, _ = cpsat.build(program)
-    built.name = f"memopt program {model.digest}"
+    built.name = f"memopt program {model.digest}{_counted_in(cpsat.token_step(program))}"
     for variable, name in zip(built.proto.variables, model.names.options, strict=False):
         variable.name = name  # constants may follow the options
     budget, *others = model.rows
@@ -36,6 +36,10 @@ def named_model(program: Program, model: Linear) -> CpModel:
     for constraint, row in zip(built.proto.constraints, [*items, budget, *links], strict=True):
         constraint.name = row.name
     return built
+
+
+def _counted_in(step: int) -> str:
+    return "" if step == 1 else f"; tokens and budget in units of {step}"
 
 
 def write(built: CpModel, ending: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Every format a program can be written in, each read back and compared where a reader exists."""
+"""Every format a program can be written in, each read back and compared."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from memopt.allocation import Allocation
 from memopt.compile import Compiled
 from memopt.export import cpsat, latex, lp, markdown, model_json, mps, names_file, reread
 from memopt.export.linear import Linear, linear_model
+from memopt.instance import Instance
 from memopt.solve import solve_compiled
 
 if TYPE_CHECKING:
@@ -23,10 +24,13 @@ class Export:
     ----------
     compiled
         The program; an infeasible or empty one has model files like any other.
+    instance
+        What was compiled, for the names that it gives to groups and exclusive sets.
     """
 
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, instance: Instance | None = None) -> None:
         self.compiled = compiled
+        self.instance = instance
         self.program = compiled.program
 
     @cached_property
@@ -53,7 +57,7 @@ class Export:
         SolverMissing, SolverLimit
             When OR-Tools or HiGHS is needed and not installed, or CP-SAT refuses the program.
         RereadDiffers
-            When a foreign reader finds another model than the program.
+            When a reader finds something else than the program.
         """
         return _WRITERS[format](self)
 
@@ -63,7 +67,7 @@ class Export:
 
     def names(self) -> bytes:
         """Return the content of the names file: what each variable and row stands for."""
-        return names_file.write(self.program, self.model)
+        return names_file.write(self.program, self.model, self.instance)
 
     def _lp(self) -> bytes:
         content = lp.write(self.model)
@@ -92,14 +96,18 @@ class Export:
 
     def _json(self) -> bytes:
         content = model_json.write(self.program, self.model)
-        reread.check_json(content, self.program)
+        reread.check_json(content, self.program, self.model)
         return content
 
     def _markdown(self) -> bytes:
-        return markdown.write(self.allocation)
+        content = markdown.write(self.allocation)
+        reread.check_table("md", content, self.allocation)
+        return content
 
     def _latex(self) -> bytes:
-        return latex.write(self.allocation)
+        content = latex.write(self.allocation)
+        reread.check_table("latex", content, self.allocation)
+        return content
 
 
 _WRITERS: dict[str, Callable[[Export], bytes]] = {

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from typing import Any, Literal
 
-from memopt.export import model_json
+from memopt.allocation import Allocation
+from memopt.errors import visible
 from memopt.export.cpsat_reader import read_cpsat
 from memopt.export.highs_reader import read_with_highs
 from memopt.export.linear import BUDGET, Linear
 from memopt.export.reading import Read, RereadDiffers, canonical
+from memopt.export.table_reader import Entry, read_table
 from memopt.program import Program
 from memopt.solvers.cpsat import token_step
 
@@ -37,17 +41,63 @@ def check_cpsat(kind: str, content: bytes, program: Program, model: Linear) -> N
     _compare(kind, read_cpsat(kind, content), _expected(model, token_step(program)))
 
 
-def check_json(content: bytes, program: Program) -> None:
-    """Read memopt's own model file and compare digests, which cover the whole program.
+def check_json(content: bytes, program: Program, model: Linear) -> None:
+    """Read memopt's own model file as plain JSON and compare every part of it.
 
     Raises
     ------
     RereadDiffers
         When anything differs.
     """
-    digest = model_json.read(content).digest
-    if digest != program.digest:
-        raise RereadDiffers("json", f"its digest is {digest}, not {program.digest}")
+    read = json.loads(content)
+    groups, exclusives = json.loads(json.dumps([program.groups, program.exclusives]))  # lists for tuples
+    head = {
+        "digest": program.digest, "budget": program.budget, "scale": program.scale,
+        "ladder": list(program.ladder), "groups": groups, "exclusives": exclusives,
+    }  # fmt: skip
+    _same("json", "part", [(name, read[name]) for name in head], list(head.items()))
+    named = list(zip(program.ids, model.names.items, strict=True))
+    _same("json", "item", [(item["id"], item["name"]) for item in read["items"]], named)
+    level, tokens, value = program.level.tolist(), program.tokens.tolist(), program.value.tolist()
+    options = [
+        (program.ids[item], program.ladder[level[at]], tokens[at], value[at], model.names.options[at])
+        for item in range(len(program))
+        for at in program.options(item)
+    ]
+    shown = [
+        (item["id"], option["level"], option["tokens"], option["value"], option["variable"])
+        for item in read["items"]
+        for option in item["options"]
+    ]
+    _same("json", "option", shown, options)
+
+
+def check_table(kind: Literal["md", "latex"], content: bytes, allocation: Allocation) -> None:
+    """Read the table of the numbers in a Markdown or LaTeX file and compare, marks of the choice included.
+
+    Raises
+    ------
+    RereadDiffers
+        When anything differs.
+    """
+    read, program = read_table(kind, content), allocation.compiled.program
+    chosen = set() if allocation.selection is None else set(allocation.selection.tolist())
+    levels, items = [visible(level) for level in program.ladder], [visible(item) for item in program.ids]
+    _same(kind, "level", read.levels, levels)
+    _same(kind, "item", read.items, items)
+    level, tokens, value = program.level.tolist(), program.tokens.tolist(), program.value.tolist()
+    entries = [
+        Entry(
+            items[item],
+            levels[level[at]],
+            tokens[at],
+            Decimal(value[at]).scaleb(-program.scale),
+            at in chosen,
+        )
+        for item in range(len(program))
+        for at in program.options(item)
+    ]
+    _same(kind, "cell", read.entries, entries)
 
 
 def _expected(model: Linear, token_step: int) -> Read:

@@ -19,7 +19,8 @@ def _problem(folder: Path, declared: Any) -> Path:
 
 
 def _made(declared: Any) -> Export:
-    return Export(compile(Instance.model_validate(declared)))
+    instance = Instance.model_validate(declared)
+    return Export(compile(instance), instance)
 
 
 def test_the_command_knows_the_formats_of_the_library():

@@ -4,9 +4,11 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 from memopt_cli import verification
 from memopt_cli.app import app
+from memopt_cli.export import FILES
 from mutate import mutated
 from typer.main import get_command
 
@@ -144,13 +147,14 @@ def test_a_bad_input_is_counted_and_named_and_not_the_end(run: Any, here: Path) 
 
 
 def test_random_instances_of_all_families(run: Any) -> None:
-    done = run("verify", "--random", len(FAMILIES) * 3, "--seed", "5", "--json")
+    done = run("verify", "--random", len(FAMILIES) * 3, "--seed", "2", "--json")
     told = json.loads(done.stdout)
     assert done.exit_code == 0
-    assert told["asked"] == {"random": 36, "families": list(FAMILIES), "seed": 5, "against": ["cpsat"]}
+    assert told["asked"] == {"random": 36, "families": list(FAMILIES), "seed": 2, "against": ["cpsat"]}
     assert [sum(counts.values()) for counts in told["groups"].values()] == [3] * len(FAMILIES)
     assert (told["counts"]["differ"], told["counts"]["invalid"]) == (0, 0)
     unproven = told["groups"]["huge-weights"]["unproven"]
+    assert unproven > 0
     assert told["unproven"] == {"cpsat refuses a program beyond its limit tokens_sum": unproven}
     assert "rows" not in told
 
@@ -158,17 +162,57 @@ def test_random_instances_of_all_families(run: Any) -> None:
 def test_random_instances_of_one_family_in_a_table(run: Any) -> None:
     done = run("verify", "--random", "8", "--family", "huge-weights")
     assert done.exit_code == 0
-    assert re.search(r"huge-weights +│ +8 │ +1 │ +0 │ +7 │ +0 │ +0 ", done.stdout)
-    said = "unproven, cpsat refuses a program beyond its limit tokens_sum: 7 (huge-weights, seed 1, 1 items; "
-    assert said in done.stdout
+    assert re.search(r"huge-weights +│ +8 │ +6 │ +0 │ +2 │ +0 │ +0 ", done.stdout)
+    assert done.stdout.endswith(
+        "unproven, cpsat refuses a program beyond its limit tokens_sum: 2\n"
+        "  huge-weights, seed 1, 1 item\n  huge-weights, seed 7, 7 items\n"
+    )
     assert "total" not in done.stdout
 
 
 def test_no_more_than_ten_are_named(run: Any) -> None:
     done = run("verify", "--random", "14", "--family", "tight", "--against", "greedy")
-    (line,) = [line for line in done.stdout.splitlines() if line.startswith("unproven, ")]
-    assert line.startswith("unproven, greedy proves no optimum: 1")
-    assert (line.count("seed"), line[-6:]) == (10, "; ...)")
+    first, *listed, last = done.stdout[done.stdout.index("unproven, ") :].splitlines()
+    named = re.fullmatch(r"unproven, greedy proves no optimum: (1\d)", first)
+    assert named is not None
+    assert all(re.fullmatch(r"  tight, seed \d+, \d+ items?", line) for line in listed)
+    assert (len(listed), last) == (10, f"  and {int(named[1]) - 10} more")
+
+
+def _cells(shown: str) -> dict[str, dict[str, str]]:
+    """Return what a table or its paragraphs say, by row and column."""
+    lines = [re.split(r"\s*[│┃]\s*", line)[1:-1] for line in shown.splitlines() if line[0] in "│┃"]
+    if lines:
+        names, *rows = lines
+        return {row[0]: dict(zip(names[1:], row[1:], strict=True)) for row in rows}
+    found = re.findall(r"^(\S+)\n((?:  .*\n)+)", shown, re.MULTILINE)
+    return {
+        first: dict(pair.rsplit(" ", 1) for pair in " ".join(told.split()).split("; "))
+        for first, told in found
+    }
+
+
+@pytest.mark.parametrize("columns", ["80", "72", "64", "50"])
+def test_narrow_terminals_break_no_word_and_lose_no_column(
+    columns: str, run: Any, here: Path, examples: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("many.jsonl").write_text("\n".join([json.dumps(EMPTY), json.dumps(STUCK)]))
+    asked = [
+        ["--random", "24", "--family", "zero-budget,strongly-correlated"],
+        [str(examples / "trip.json"), "--against", "cpsat,greedy"],
+        ["many.jsonl"],
+    ]
+    for arguments in asked:
+        with monkeypatch.context() as patched:
+            patched.setenv("COLUMNS", "200")
+            wide = _cells(run("verify", *arguments).stdout)
+            patched.setenv("COLUMNS", columns)
+            shown = run("verify", *arguments).stdout
+        narrow = _cells(shown)
+        for told in (*wide.values(), *narrow.values()):
+            told.pop("seconds", None)
+        assert narrow == wide != {}
+        assert all(len(line) <= int(columns) for line in shown.splitlines() if line[0] in "│┃ ")
 
 
 def test_several_families_in_turn(run: Any) -> None:
@@ -285,7 +329,10 @@ def test_ctrl_c_keeps_what_is_done_and_resume_goes_on(
     assert resumed.exit_code == 0
     assert resumed.stdout == whole.stdout
     assert untimed(here / "r.json") == untimed(here / "whole.json")
+    timing = json.loads((here / "r.json").read_bytes())["timing"]
+    assert timing["jobs"] == 2
     assert run("verify", "--resume", "r.json").stdout == whole.stdout  # nothing is left to do
+    assert json.loads((here / "r.json").read_bytes())["timing"] == timing
     assert names(here) == ["r.json", "whole.json"]
 
 
@@ -558,30 +605,59 @@ def test_a_witness_that_cannot_be_written_costs_neither_the_report_nor_the_statu
 # Fuzz
 
 
-def fuzz(run: Any, seeds: range) -> set[int]:
-    """Verify mutated instance files; every exit status must be one that an input can cause."""
+def fuzz(run: Any, here: Path, seeds: range) -> set[int]:
+    """Verify or export mutated instance files, some of them with files that are written.
+
+    Every exit status must be one that an input can cause, no part of a file may stay, and enough of the
+    inputs must be valid for solvers and writers to be reached.
+    """
     originals = [
         generate(family, items, items).model_dump_json(exclude_defaults=True).encode()
-        for family, items in (("linked", 5), ("tight", 4), ("memory-like", 3), ("huge-weights", 2))
+        for family, items in (("linked", 5), ("tight", 4), ("memory-like", 3), ("huge-weights", 1))
     ]
-    statuses = set()
+    commands = (("verify", "-"), ("verify", "-", "--out", "r.json"), ("export", "-", "--all", "models"))
+    statuses, valid, refused = set(), [0, 0, 0], 0
     for seed in seeds:
         chance = random.Random(seed)
         content = mutated(chance.choice(originals), chance)
-        done = run("verify", "-", data=content)
+        how = 1 if seed % 20 == 0 else 2 if seed % 4 == 1 else 0
+        done = run(*commands[how], data=content)
         statuses.add(done.exit_code)
         assert done.exit_code in (0, 2, 3), (seed, done.output)
-        assert done.stderr.startswith("memopt: ") == (done.exit_code != 0)
-        assert (done.stdout == "") == (done.exit_code == 2)
+        if how == 1:
+            (row,) = Report.read((here / "r.json").read_bytes()).rows
+            assert done.exit_code == (2 if row.verdict == "rejected" else 0)
+            valid[how] += row.verdict != "rejected"
+            (here / "r.json").unlink()
+        elif how == 2:
+            limited = "refuses this program" in done.stderr  # by CP-SAT, when LP and MPS are written already
+            refused += limited
+            valid[how] += done.exit_code == 0 or limited
+            if done.exit_code == 0:
+                assert names(here / "models") == sorted([*FILES.values(), "names.json"])
+                shutil.rmtree(here / "models")
+        else:
+            assert done.stderr.startswith("memopt: ") == (done.exit_code != 0)
+            assert (done.stdout == "") == (done.exit_code == 2)
+            valid[how] += done.exit_code != 2
+        assert names(here) == ["scratch"], seed  # not even a part of a file
+        assert names(here / "scratch") == [], seed
+    assert sum(valid) >= 0.08 * len(seeds), valid
+    assert min(*valid, refused) > 0, (valid, refused)
     return statuses
 
 
-def test_a_thousand_mutated_instance_files(run: Any, here: Path) -> None:
-    assert fuzz(run, range(1000)) == {0, 2, 3}
-    assert names(here) == []
+@pytest.fixture
+def scratch(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder for temporary files that is seen by the test."""
+    (here / "scratch").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(here / "scratch"))
+
+
+def test_a_thousand_mutated_instance_files(run: Any, here: Path, scratch: None) -> None:
+    assert fuzz(run, here, range(1000)) == {0, 2, 3}
 
 
 @pytest.mark.slow
-def test_four_thousand_more_mutated_instance_files(run: Any, here: Path) -> None:
-    assert fuzz(run, range(1000, 5000)) == {0, 2, 3}
-    assert names(here) == []
+def test_four_thousand_more_mutated_instance_files(run: Any, here: Path, scratch: None) -> None:
+    assert fuzz(run, here, range(1000, 5000)) == {0, 2, 3}

@@ -8,6 +8,7 @@ import pytest
 from foreign import TEN
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import declarations
 
 from memopt import Instance, compile
 from memopt.export import Export
@@ -110,6 +111,47 @@ def test_the_names_file_maps_every_variable_and_row_back(name: str):
     assert [document["rows"][f"item_{called}"] for called in made.model.names.items] == [
         [i] for i in program.ids
     ]
+
+
+def _links(declared: dict) -> dict[str, str]:
+    instance = Instance.model_validate(declared)
+    return dict(json.loads(Export(compile(instance), instance).names())["links"])
+
+
+def test_the_names_file_tells_the_declared_names_of_groups_and_exclusive_sets() -> None:
+    assert _links(TEN["links"]) == {
+        "group_m_1": "a b", "group_m_2": "a b", "group_m_7": "g", "exclusive_m_3": "\u540c",
+    }  # fmt: skip
+
+
+def test_an_exclusive_set_is_named_though_the_first_member_of_its_group_does_not_say_it() -> None:
+    declared = _declared(["a", "b", "c"])
+    declared["items"][0] |= {"group": "both"}
+    declared["items"][1] |= {"group": "both", "exclusive": "one of"}
+    declared["items"][2] |= {"exclusive": "one of"}
+    assert _links(declared) == {"group_b": "both", "exclusive_a": "one of"}
+
+
+@given(declarations())
+def test_every_link_of_the_model_has_the_name_that_the_items_declare(declared: dict) -> None:
+    links = _links(declared)
+    instance = Instance.model_validate(declared)
+    rows = {row.name for row in Export(compile(instance)).model.rows}
+    assert set(links) == {name for name in rows if name.startswith(("group_", "exclusive_"))}
+    for row, name in links.items():
+        kind = row.partition("_")[0]
+        assert name in {getattr(item, kind) for item in instance.items}
+
+
+def test_the_names_file_tells_the_step_in_which_cpsat_counts_tokens() -> None:
+    options = {f"i{tokens}": {"raw": {"tokens": tokens, "utility": 1}} for tokens in (20, 90, 40)}
+    items = [{"id": name, "levels": levels} for name, levels in options.items()]
+    made = Export(compile(Instance.model_validate({"budget": 101, "items": items})))
+    assert json.loads(made.names())["cpsat_token_step"] == 10
+    text = made.write("cpsat-text").decode()
+    assert f'name: "memopt program {made.program.digest}; tokens and budget in units of 10"' in text
+    assert "domain: [-9223372036854775808, 10]" in text
+    assert "+ 20 x_i20__raw" in made.write("lp").decode()
 
 
 def test_a_number_never_makes_a_double_underscore() -> None:

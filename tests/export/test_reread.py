@@ -58,6 +58,28 @@ def _tampered(content: bytes, old: str, new: str) -> bytes:
         ("json", '"tokens": 8', '"tokens": 7'),
         ("json", '"budget": 9', '"budget": 8'),
         ("json", "[[0, 1]]", "[]"),
+        ("json", '"x_c__raw"', '"x_c__row"'),
+        ("json", '"level": "keywords"', '"level": "summary"'),
+        ("json", '{"id": "c", "name"', '{"id": "e", "name"'),
+        ("json", '"name": "a_b"', '"name": "a_c"'),
+        ("md", "| 8 / 3.000000000 |", "| 7 / 3.000000000 |"),
+        ("md", "| 8 / 3.000000000 |", "| 8 / 3.000000001 |"),
+        ("md", "| 8 / 3.000000000 |", "| **8 / 3.000000000** |"),
+        ("md", "| **0 / 0.000000000** |", "| 0 / 0.000000000 |"),
+        ("md", "| 8 / 3.000000000 |  |", "|  | 8 / 3.000000000 |"),
+        ("md", "| 8 / 3.000000000 |", "| 8 / three |"),
+        ("md", "| 8 / 3.000000000 |", "| 8 / 3.000000000 "),
+        ("md", "| a b |", "| a  b |"),
+        ("md", "| summary |", "| Summary |"),
+        ("latex", "& 8 / 3.000000000 &", "& 7 / 3.000000000 &"),
+        ("latex", "& 8 / 3.000000000 &", "& 8 / 3.000000001 &"),
+        ("latex", "& 8 / 3.000000000 &", r"& \chosen{8 / 3.000000000} &"),
+        ("latex", r"\chosen{0 / 0.000000000}", "0 / 0.000000000"),
+        ("latex", "& 8 / 3.000000000 &  &", "&  & 8 / 3.000000000 &"),
+        ("latex", "& 8 / 3.000000000 &", "& 8 / 3.000000000"),
+        ("latex", "a b & 8", "a c & 8"),
+        ("latex", r"\ttfamily summary}", r"\ttfamily Summary}"),
+        ("latex", r"\endhead", ""),
     ],
 )  # fmt: skip
 def test_a_tampered_file_is_caught(form: str, old: str, new: str):
@@ -106,7 +128,9 @@ def test_a_float_objective_is_caught():
 
 def _check(made: Export, form: Any, content: bytes) -> None:
     if form == "json":
-        reread.check_json(content, made.program)
+        reread.check_json(content, made.program, made.model)
+    elif form in ("md", "latex"):
+        reread.check_table(form, content, made.allocation)
     elif form in ("lp", "mps"):
         reread.check_linear(form, content, made.model)
     else:
