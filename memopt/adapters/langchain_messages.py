@@ -10,7 +10,7 @@ from langchain.agents.structured_output import AutoStrategy, ProviderStrategy, T
 from langchain_core.messages import AnyMessage, BaseMessage, convert_to_openai_messages
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from memopt.adapters.objects import as_it_is, content_of
+from memopt.adapters.objects import as_it_is, content_of, json_text, plain
 
 _COSTS = {"image": "image_url", "audio": "input_audio", "video": "video", "file": "file"}
 _CALLS = ("tool_call", "invalid_tool_call")  # content blocks that say what the tool calls say
@@ -19,19 +19,20 @@ _CALLS = ("tool_call", "invalid_tool_call")  # content blocks that say what the 
 def chat_dict(message: BaseMessage) -> dict[str, Any]:
     """Return a message as a chat dict with all that may be sent of it.
 
-    Role, name, id and tool calls are those of LangChain's own conversion. Content is read from the
-    standard content blocks: text may shrink; reasoning, and what a provider alone understands, is
-    counted as JSON and stays as it is; an image, audio, video or file counts what ``costs`` says of
-    ``image_url``, ``input_audio``, ``video`` or ``file``. Whatever else ``additional_kwargs`` holds is
-    counted: some providers are sent it.
+    Role, name and id are those of LangChain's own conversion. Content is read from the standard content
+    blocks: text may shrink; reasoning, and what a provider alone understands, is counted as JSON and
+    stays as it is; an image, audio, video or file counts what ``costs`` says of ``image_url``,
+    ``input_audio``, ``video`` or ``file``. Whatever else ``additional_kwargs`` holds is counted: some
+    providers are sent it. So are calls without an id, which nothing can be the result of.
     """
-    bare = message if isinstance(message.content, str) else message.model_copy(update={"content": ""})
+    bare = message.model_copy(update={"content": "", "tool_calls": []})
     (made,) = convert_to_openai_messages([bare], include_id=True)
+    beside = {key: plain(value) for key, value in message.additional_kwargs.items() if value is not None}
     # Providers are sent invalid calls, too, each with the result that says so.
-    invalid = [_call(call) for call in getattr(message, "invalid_tool_calls", ()) if call.get("id")]
-    if invalid:
-        made["tool_calls"] = [*made.get("tool_calls", ()), *invalid]
-    beside = {key: value for key, value in message.additional_kwargs.items() if value is not None}
+    calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
+    if calls:  # in place of what a provider wrote of them
+        beside["tool_calls"] = [_call(call) for call in calls if call.get("id")]
+        beside["calls_without_id"] = plain([call for call in calls if not call.get("id")]) or None
     return {**beside, **made, "content": _content(message)}
 
 
@@ -58,12 +59,14 @@ def _part(block: Any) -> dict[str, Any]:
     if kind == "text":
         return {"type": "text", "text": block["text"]}
     if kind in _COSTS:
-        return {"type": _COSTS[kind], _COSTS[kind]: block.get("extras", {})}
+        return {"type": _COSTS[kind], _COSTS[kind]: plain(block.get("extras", {}))}
     return as_it_is(block, "reasoning" if kind == "reasoning" else "output_text")
 
 
 def _call(call: Any) -> dict[str, Any]:
-    function = {"name": call["name"], "arguments": call["args"]}
+    given = call["args"]
+    arguments = given if isinstance(given, str) else json_text(given)
+    function = {"name": call["name"], "arguments": arguments}
     return {"type": "function", "id": call["id"], "function": function}
 
 

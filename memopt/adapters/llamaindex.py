@@ -8,7 +8,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, TextBlock
@@ -19,11 +21,16 @@ from llama_index.core.utils import get_tokenizer
 from memopt.adapters.llamaindex_messages import chat_dict, with_text
 from memopt.adapters.objects import kept, named
 from memopt.instance import Budget, Window
+from memopt.session.errors import InfeasibleTurn
 from memopt.text.content import COSTS
 from memopt.text.fit import Report, fit
-from memopt.text.ladders import Ladders, default_ladders
+from memopt.text.ladders import Ladder, Ladders, default_ladders
+from memopt.text.render import count_whole
 from memopt.text.tokens import TokenCounter, counter
-from memopt.text.utility import Utility
+from memopt.text.utility import RecencyIdfRole, Utility
+
+_ANSWER = {"role": "assistant", "content": ""}
+"""Stands for all that came after what was flushed, so that nothing of that waits for an answer."""
 
 
 def llama_index(text: str) -> int:
@@ -79,7 +86,7 @@ class MemoptMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
     Raises
     ------
     InfeasibleTurn
-        By `aget` and `atruncate`, when system messages and calls without a result need more.
+        By `aget`, when system messages and calls without a result need more.
     """
 
     name: str = "memopt"
@@ -105,7 +112,7 @@ class MemoptMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
         Returns
         -------
         Recalled or None
-            None when nothing is left.
+            None when nothing is left, or when what must stay needs more.
         """
         return await asyncio.to_thread(self._without, content, tokens_to_truncate)
 
@@ -125,13 +132,32 @@ class MemoptMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
 
     def _recall(self, flushed: Sequence[ChatMessage], budget: Budget) -> Recalled:
         chat = named([chat_dict(message) for message in flushed])
+        waits = chat and chat[-1]["role"] != "assistant"
         fitted = fit(
-            chat, budget, self._counter, utility=self.utility, ladders=self.ladders, costs=self.costs
-        )
-        return Recalled(kept(flushed, chat, fitted.messages, with_text), flushed, fitted.report)
+            [*chat, _ANSWER] if waits else chat, budget, self._counter,
+            utility=_before_the_answer(self.utility or RecencyIdfRole()) if waits else self.utility,
+            ladders=self.ladders, costs=self.costs,
+        )  # fmt: skip
+        report = self._of(chat, fitted.report) if waits else fitted.report
+        return Recalled(kept(flushed, chat, fitted.messages, with_text), flushed, report)
+
+    def _of(self, chat: Sequence[Mapping[str, Any]], report: Report) -> Report:
+        """Return a report without the answer that was put after a chat."""
+        rows = report.rows[: len(chat)]
+        counts = dict(Counter(row.level for row in rows))
+        before = count_whole(chat, self._counter, self.costs)
+        return replace(report, rows=rows, counts=counts, tokens_before=before)
 
     def _without(self, content: Sequence[ChatMessage], tokens: int) -> Recalled | None:
         allowed = self._estimate(content) - tokens
+        if allowed <= 0:
+            return None
+        try:
+            return self._within(content, allowed)
+        except InfeasibleTurn:
+            return None
+
+    def _within(self, content: Sequence[ChatMessage], allowed: int) -> Recalled | None:
         held = content if isinstance(content, Recalled) else self._recall(content, self.budget)
         rounds = 0
         while held and (over := self._estimate(held) - allowed) > 0:
@@ -145,3 +171,12 @@ class MemoptMemoryBlock(BaseMemoryBlock[list[ChatMessage]]):
         texts = [block.text for each in messages for block in each.blocks if isinstance(block, TextBlock)]
         texts += [str(each.additional_kwargs) for each in messages if each.additional_kwargs]
         return sum(map(self._counter.count, texts))
+
+
+def _before_the_answer(utility: Utility) -> Utility:
+    """Return a utility to which the last message, `_ANSWER`, is worth nothing: it is never chosen."""
+
+    def before(ladders: Sequence[Ladder]) -> Sequence[Mapping[str, float]]:
+        return [*utility(ladders)[:-1], dict.fromkeys(ladders[-1].texts, 0.0)]
+
+    return before

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from llama_index.core.base.llms.types import CachePoint, ChatMessage, TextBlock, ThinkingBlock, ToolCallBlock
 
-from memopt.adapters.objects import as_it_is, content_of
+from memopt.adapters.objects import as_it_is, content_of, json_text, plain
 
 _ROLES = {"chatbot": "assistant", "model": "assistant"}
 _COSTS = {"image": "image_url", "audio": "input_audio", "video": "video", "document": "document"}
@@ -22,9 +21,11 @@ def chat_dict(message: ChatMessage) -> dict[str, Any]:
     ``document``. Tool calls come from blocks, or from ``additional_kwargs`` where there are none.
     """
     said = [block for block in message.blocks if not isinstance(block, (CachePoint, ToolCallBlock))]
-    beside = message.model_dump(include={"additional_kwargs"})["additional_kwargs"]
+    dumped = message.model_dump(include={"additional_kwargs"})["additional_kwargs"]
+    beside = {key: plain(value) for key, value in dumped.items()}
     calls = [_call(block) for block in message.blocks if isinstance(block, ToolCallBlock)]
-    calls = calls or [_named(call) for call in beside.get("tool_calls") or ()]
+    if not calls and isinstance(written := beside.get("tool_calls"), list):
+        calls = [_named(call) for call in written]
     made = {**beside, "role": _ROLES.get(message.role.value, message.role.value)}
     made["content"] = content_of([_part(block) for block in said])
     return made | {"tool_calls": calls} if calls else made
@@ -48,11 +49,14 @@ def _part(block: Any) -> dict[str, Any]:
 
 def _call(block: ToolCallBlock) -> dict[str, Any]:
     given = block.tool_kwargs
-    arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str)
+    arguments = given if isinstance(given, str) else json_text(given)
     function = {"name": block.tool_name, "arguments": arguments}
     return {"id": block.tool_call_id or block.tool_name, "type": "function", "function": function}
 
 
-def _named(call: Mapping[str, Any]) -> dict[str, Any]:
+def _named(call: Any) -> Any:
     """Return a call as it is; where it has no id, results name its function."""
-    return {**call, "id": call.get("id") or call.get("function", {}).get("name")}
+    if not isinstance(call, Mapping) or call.get("id"):
+        return call
+    function = call.get("function")
+    return {**call, "id": function.get("name") if isinstance(function, Mapping) else None}

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import mcp_types as types
-from anyio import CapacityLimiter, to_thread
+from anyio import AsyncFile, CapacityLimiter, to_thread, wrap_file
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+
+from memopt.adapters.mcp_lines import answered
 
 
 class Answer(NamedTuple):
@@ -45,7 +49,10 @@ class Tool:
 
 
 async def serve(name: str, version: str, instructions: str, tools: Sequence[Tool]) -> None:
-    """Serve tools until standard input ends; nothing but the protocol reaches standard output."""
+    """Serve tools until standard input ends; nothing but the protocol reaches standard output.
+
+    Every line is answered but blank ones and notifications.
+    """
     named = {tool.name: tool for tool in tools}
     one = CapacityLimiter(1)
 
@@ -67,7 +74,13 @@ async def serve(name: str, version: str, instructions: str, tools: Sequence[Tool
     server: Server[Any] = Server(
         name, version=version, instructions=instructions, on_list_tools=listed, on_call_tool=called
     )
-    async with stdio_server() as (read, write):
+
+    async def refuse(error: types.JSONRPCError) -> None:
+        await write.send(SessionMessage(error))
+
+    # The SDK does no more with its input than iterate over the lines.
+    lines = cast("AsyncFile[str]", answered(wrap_file(sys.stdin.buffer), refuse))
+    async with stdio_server(lines) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 

@@ -19,7 +19,20 @@ def content_of(parts: Sequence[dict[str, Any]]) -> str | list[dict[str, Any]]:
 
 def as_it_is(shown: Any, kind: str = "output_text") -> dict[str, str]:
     """Return a part that is counted as JSON text and never shrinks: nobody can tell what it holds."""
-    return {"type": kind, "text": json.dumps(shown, ensure_ascii=False, default=str)}
+    return {"type": kind, "text": json_text(shown)}
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can hold of a value: objects as texts; all of it as one where that is not enough."""
+    try:
+        return json.loads(json.dumps(value, default=str))
+    except (TypeError, ValueError):  # keys that are no text, or a value that holds itself
+        return str(value)
+
+
+def json_text(value: Any) -> str:
+    """Return any value as JSON text."""
+    return json.dumps(plain(value), ensure_ascii=False)
 
 
 def named(chat: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -64,7 +77,7 @@ def kept(
 
 
 def _digest(given: Mapping[str, Any]) -> str:
-    return blake2b(json.dumps(given, default=str).encode(), digest_size=16).hexdigest()
+    return blake2b(json.dumps(plain(given)).encode(), digest_size=16).hexdigest()
 
 
 def newest_question(chat: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from memopt.adapters.objects import as_it_is, content_of
+from memopt.adapters.objects import as_it_is, content_of, json_text
 
 _URLS = {"image-url": "image_url", "audio-url": "input_audio", "video-url": "video"}
 _MEDIA = {"image": "image_url", "audio": "input_audio", "video": "video"}
@@ -37,7 +37,7 @@ def _response(message: Any) -> dict[str, Any]:
             {
                 "id": call.tool_call_id,
                 "type": "function",
-                "function": {"name": call.tool_name, "arguments": call.args_as_json_str()},
+                "function": {"name": call.tool_name, "arguments": _text(call.args_as_json_str, call.args)},
             }
             for call in calls
         ]
@@ -64,9 +64,9 @@ def _request(part: Any) -> dict[str, Any]:
         case "tool-return":
             return _answer(part, _result(part))
         case "retry-prompt" if part.tool_name is not None:
-            return _answer(part, [_fixed(part.model_response())])
+            return _answer(part, [_fixed(_text(part.model_response, part.content))])
         case "retry-prompt" | "retry-feedback":
-            return {"role": "user", "content": [_fixed(part.model_response())]}
+            return {"role": "user", "content": [_fixed(_text(part.model_response, part.content))]}
         case "speech" | "compaction":
             return {"role": "user", "content": [_written(part)]}
     # A record of the framework: instructions or tools that changed. Developer messages are pinned.
@@ -87,7 +87,7 @@ def _user(content: Any) -> Content:
 
 
 def _result(part: Any) -> Content:
-    text: str = part.model_response_str()
+    text = _text(part.model_response_str, part.content)
     if part.outcome in ("failed", "retried") or part.files:
         return [_fixed(text), *map(_media, part.files)]
     return text
@@ -99,9 +99,24 @@ def _answer(part: Any, content: Content) -> dict[str, Any]:
 
 def _media(item: Any) -> dict[str, Any]:
     """Return a part that costs what its type does; see `memopt.text.content.COSTS`."""
-    major = str(getattr(item, "media_type", "")).partition("/")[0]
-    kind = _URLS.get(item.kind) or _MEDIA.get(major, "document")
+    kind = _URLS.get(item.kind) or _MEDIA.get(_media_type(item).partition("/")[0], "document")
     return {"type": kind, "identifier": item.identifier}
+
+
+def _media_type(item: Any) -> str:
+    """Return the media type of a file, which pydantic-ai guesses of an address; empty where it cannot."""
+    try:
+        return str(getattr(item, "media_type", ""))
+    except ValueError:
+        return ""
+
+
+def _text(write: Callable[[], str], given: Any) -> str:
+    """Return what pydantic-ai writes of something; the thing itself as JSON where pydantic-ai cannot."""
+    try:
+        return write()
+    except (TypeError, ValueError):  # an object, or half a surrogate pair
+        return given if isinstance(given, str) else json_text(given)
 
 
 def _fixed(text: str) -> dict[str, str]:

@@ -68,8 +68,16 @@ class FitsRequests(Generic[Run]):
         ----------
         beside
             What else is sent, by name; a reserved part of the budget with that name has the size it says.
+
+        Raises
+        ------
+        TypeError
+            When ``session`` is, or returns, something else than a session.
         """
         session = self._session(run) if callable(self._session) else self._session
+        if not isinstance(session, Session | None):
+            kind = type(session).__name__
+            raise TypeError(f"session is a Session, or a function that returns that of a run, not a {kind}")
         counted = {
             name: self._counter.count(part)
             if isinstance(part, str)

@@ -364,6 +364,41 @@ def test_invalid_calls_go_with_the_results_that_say_so() -> None:
     assert [message.type for message in recorder.seen[-1]][1:3] == ["ai", "tool"]
 
 
+@pytest.mark.parametrize("kind", ["tool_calls", "invalid_tool_calls"])
+def test_a_call_without_an_id_is_counted_and_has_no_result(kind: str) -> None:
+    valid = kind == "tool_calls"
+    call = {
+        "id": None,
+        "name": "timetable",
+        "args": {"town": "Sils"} if valid else "{town",
+        "error": "no JSON",
+    }
+    asked = AIMessage(
+        "", **{kind: [call if not valid else {key: call[key] for key in ("id", "name", "args")}]}
+    )
+    messages = [QUESTIONS[0], asked, QUESTIONS[1]]
+    middleware = MemoptMiddleware(1_000)
+    sent = middleware.fitted(request(*messages)).messages
+    assert all(one is other for one, other in zip(sent, messages, strict=True))
+    assert BYTES.count("timetable town") < tokens([asked], []) - tokens([AIMessage("")], [])
+    assert middleware.fitted(request(*messages, asks(9, [1]), *results(asks(9, [1])))).messages
+
+
+def test_what_json_cannot_hold_is_counted_and_sent_as_it_is() -> None:
+    odd: dict[Any, Any] = {(1, 2): object()}
+    odd["self"] = odd
+    call = {"id": "c", "name": "timetable", "args": {"at": odd}}
+    block = {"type": "image", "url": "https://example.org/a.png", "extras": {"at": odd}}
+    messages = [
+        HumanMessage([{"type": "own", "at": odd}, block], additional_kwargs={"at": odd}),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage("ok", tool_call_id="c"),
+        QUESTIONS[1],
+    ]
+    sent = MemoptMiddleware(5_000).fitted(request(*messages)).messages
+    assert all(one is other for one, other in zip(sent, messages, strict=True))
+
+
 def test_what_else_a_provider_may_be_sent_is_counted() -> None:
     message = AIMessage("a", additional_kwargs={"reasoning_content": "hm " * 50, "refusal": None})
     assert chat_dict(message)["reasoning_content"] == "hm " * 50

@@ -34,7 +34,9 @@ from pydantic import ValidationError
 from memopt.adapters.llamaindex import MemoptMemoryBlock, Recalled, llama_index
 from memopt.adapters.llamaindex_messages import chat_dict
 from memopt.session.errors import InfeasibleTurn
+from memopt.text.errors import InvalidMessages
 from memopt.text.fit import fit
+from memopt.text.ladders import Ladder
 from memopt.text.render import count_whole
 from memopt.text.tokens import TokenCounter, counter
 
@@ -264,6 +266,52 @@ def test_nothing_is_left_where_more_is_asked_off_than_there_is() -> None:
     assert asyncio.run(block.atruncate([], 10)) is None
 
 
+def test_a_memory_has_no_room_for_what_it_flushed_and_goes_on() -> None:
+    memory = Memory.from_defaults(
+        token_limit=300,
+        token_flush_size=50,
+        chat_history_token_ratio=0.9,
+        memory_blocks=[MemoptMemoryBlock(budget=400, tokenizer="bytes")],
+        tokenizer_fn=lambda text: list(text.encode()),
+    )
+
+    async def talk() -> list[ChatMessage]:
+        await memory.aput(ChatMessage(role="user", content="hello " * 10))
+        await memory.aput(ChatMessage(role="user", content="x" * 400))
+        return await memory.aget()
+
+    assert [each.content for each in asyncio.run(talk())] == ["x" * 400]
+
+
+def test_nothing_is_left_where_what_must_stay_needs_more() -> None:
+    block = remember([ChatMessage(role="system", content=LONG), *trip(1)], budget=1_000)
+
+    async def cut() -> list[list[ChatMessage] | None]:
+        content = await block.aget()
+        return [await block.atruncate(asked, count(content) - 60) for asked in (content, list(content))]
+
+    assert asyncio.run(cut()) == [None, None]
+
+
+def test_nothing_that_was_flushed_waits_for_an_answer() -> None:
+    last = ChatMessage(role="user", content=LONG)
+    recalled = asyncio.run(remember([last], budget=10).aget())
+    assert recalled == []
+    assert [row.level for row in recalled.report.rows] == ["delete"]
+    assert recalled.report.counts == {"delete": 1}
+    assert (recalled.report.tokens_before, recalled.report.tokens_after) == (count([last]), 0)
+    assert asyncio.run(remember([last], budget=1_000).aget()) == [last]
+
+
+def test_a_question_at_the_end_goes_where_others_are_worth_more() -> None:
+    def earlier(ladders: Sequence[Ladder]) -> list[dict[str, float]]:
+        return [dict.fromkeys(ladder.texts, 1.0 / (place + 1)) for place, ladder in enumerate(ladders)]
+
+    chat = [ChatMessage(role="user", content=f"Is {town} far?") for town in ("Sils", "Chur", "Thun")]
+    recalled = asyncio.run(remember(chat, budget=count(chat[:2]), utility=earlier).aget())
+    assert recalled == chat[:2]
+
+
 def test_a_plain_list_is_cut_by_itself() -> None:
     chat = trip(2)
     cut = asyncio.run(MemoptMemoryBlock(budget=10_000).atruncate(chat, 100))
@@ -367,6 +415,27 @@ def test_calls_may_stand_in_additional_kwargs(written: dict[str, Any], name: str
     recalled = asyncio.run(remember(chat, budget=1_000).aget())
     assert recalled == chat
     assert recalled.report.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    "written", ["abc", 5, {"function": 1}, ["abc"], [None], [{"function": "look"}], [{"function": {}}]]
+)
+def test_calls_that_are_none_are_a_fault_of_the_message(written: Any) -> None:
+    asked = ChatMessage(role="assistant", content="a", additional_kwargs={"tool_calls": written})
+    with pytest.raises(InvalidMessages, match=r"message 0 has (a tool call 0 |tool_calls )"):
+        asyncio.run(remember([asked], budget=1_000).aget())
+
+
+def test_what_json_cannot_hold_is_counted_and_recalled() -> None:
+    odd = {(1, 2): object()}
+    call = ToolCallBlock(tool_call_id="c", tool_name="look", tool_kwargs={"at": odd})
+    chat = [
+        ChatMessage(role="assistant", blocks=[call]),
+        ChatMessage(role="tool", content="ok", additional_kwargs={"tool_call_id": "c", "at": odd}),
+    ]
+    recalled = asyncio.run(remember(chat, budget=1_000).aget())
+    assert all(one is other for one, other in zip(recalled, recalled.flushed, strict=True))
+    assert recalled.report.tokens_after > 2 * TOKENS.count(str(odd))
 
 
 def test_the_example_runs() -> None:

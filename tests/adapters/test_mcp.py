@@ -18,6 +18,7 @@ pytest.importorskip("mcp_types", reason="needs memopt[mcp]")
 
 import jsonschema
 from mcp import Client, MCPError, StdioServerParameters
+from mcp_types import INVALID_REQUEST, PARSE_ERROR
 
 from memopt import Instance, solve
 
@@ -218,7 +219,7 @@ def test_an_infeasible_call_says_what_is_missing() -> None:
         assert (result.structured_content["shortfall"], result.structured_content["pinned"]) == (20, ["b"])
 
 
-def request(number: int, method: str, **params: Any) -> bytes:
+def request(number: Any, method: str, **params: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
 
 
@@ -251,12 +252,64 @@ def test_it_ends_when_its_input_ends_and_writes_nothing_but_the_protocol() -> No
         called = request(2, "tools/call", name="allocate", arguments={"instance": INSTANCE})
         server.stdin.write(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\nno JSON\n' + called)
         server.stdin.flush()
-        line = json.loads(server.stdout.readline())
+        refused, line = (json.loads(server.stdout.readline()) for _ in range(2))
+        assert (refused["id"], refused["error"]["code"]) == (None, PARSE_ERROR)
         assert (line["id"], line["result"]["isError"]) == (2, False)
         rest, said = server.communicate(timeout=60)
     assert (server.returncode, rest) == (0, b"")
     assert said.startswith(b"memopt: serving the Model Context Protocol")
     assert b"Traceback" not in said
+
+
+def asking(number: Any, content: Any) -> bytes:
+    arguments = {"messages": [{"role": "user", "content": content}], "budget": 90}
+    return request(number, "tools/call", name="allocate", arguments=arguments)
+
+
+def test_every_line_is_answered() -> None:
+    deep: Any = "x"
+    for _ in range(400):
+        deep = [deep]
+    broken = {
+        b"not json\n": (None, PARSE_ERROR),
+        b'{"jsonrpc": "2.0", "id": 3, "method": "pi\n': (None, PARSE_ERROR),
+        b"\xff\n": (None, PARSE_ERROR),
+        asking(4, deep): (4, INVALID_REQUEST),
+        asking("five", "[" * 9).replace(b'"' + b"[" * 9 + b'"', b"[" * 10**5 + b"]" * 10**5): (
+            "five", INVALID_REQUEST,
+        ),
+        asking(6, "n").replace(b"90", b"9" * 5_000): (6, INVALID_REQUEST),
+        b'{"jsonrpc": "2.0", "id": 7, "method": 7}\n': (7, INVALID_REQUEST),
+        b'{"jsonrpc": "2.0", "id": 8, "method": "ping", "params": [1]}\n': (8, INVALID_REQUEST),
+        b'{"jsonrpc": "2.0", "id": null, "method": "ping"}\n': (None, INVALID_REQUEST),
+        b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}\n': (None, INVALID_REQUEST),
+        b'[{"jsonrpc": "2.0", "id": 9, "method": "ping"}]\n': (None, INVALID_REQUEST),
+        b"3\n": (None, INVALID_REQUEST),
+    }  # fmt: skip
+    with serving() as server:
+        for line, (name, code) in broken.items():
+            server.stdin.write(line + request(99, "ping"))
+            server.stdin.flush()
+            refused = json.loads(server.stdout.readline())
+            assert (refused["id"], refused.get("error", {}).get("code")) == (name, code), line[:90]
+            assert json.loads(server.stdout.readline())["id"] == 99
+        server.stdin.write(b"\n  \r\n" + request(10, "ping"))
+        rest, said = server.communicate(timeout=60)
+    assert json.loads(rest) == {"jsonrpc": "2.0", "id": 10, "result": {}}
+    assert b"Traceback" not in said
+
+
+def test_half_a_surrogate_pair_is_replaced_and_a_whole_one_is_kept() -> None:
+    with serving() as server:
+        # Calls are answered in their order: were the first one not, the second would be.
+        server.stdin.write(
+            asking(2, "half \ud83d, whole \U0001f350, half \udf50, text \\ud83d") + asking(3, "more")
+        )
+        server.stdin.flush()
+        answered = json.loads(server.stdout.readline())
+    (message,) = answered["result"]["structuredContent"]["messages"]
+    assert (answered["id"], answered["result"]["isError"]) == (2, False)
+    assert message["content"] == "half \ufffd, whole \U0001f350, half \ufffd, text \\ud83d"
 
 
 @pytest.mark.parametrize(

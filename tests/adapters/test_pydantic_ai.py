@@ -18,6 +18,7 @@ from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
     BinaryContent,
     CachePoint,
+    DocumentUrl,
     ImageUrl,
     ModelRequest,
     ModelResponse,
@@ -38,6 +39,7 @@ from memopt.session.config import Config
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
 from memopt.session.session import Session
+from memopt.text.content import COSTS
 from memopt.text.errors import InvalidMessages
 from memopt.text.render import count_whole
 from memopt.text.tokens import counter
@@ -264,6 +266,50 @@ def test_a_file_without_a_cost_is_refused_and_one_with_a_cost_is_counted() -> No
     capability = FitHistory(BUDGET, O200K, costs={"document": 700}, on_fit=fits.append)
     Agent(TestModel(), capabilities=[capability]).run_sync(prompt)
     assert 700 < fits[0].report.tokens_after < 750
+
+
+@pytest.mark.parametrize(
+    ("url", "tokens"),
+    [
+        (ImageUrl("https://example.org/image?id=5"), 1_445),
+        (DocumentUrl("https://example.org/file?id=5"), 700),
+    ],
+    ids=["image", "document"],
+)
+def test_an_address_that_does_not_tell_its_media_type_costs_what_its_kind_does(url: Any, tokens: int) -> None:
+    fits: list[Any] = []
+    capability = FitHistory(8_000, O200K, costs={**COSTS, "document": 700}, on_fit=fits.append)
+    with pytest.raises(ValueError, match="Could not infer"):
+        _ = url.media_type
+    Agent(TestModel(), capabilities=[capability]).run_sync(["look", url])
+    assert tokens < fits[0].report.tokens_after < tokens + 50
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"a": object()}, {"a": "half \ud800"}, {"a": {(1, 2): b"\xff"}}, '{"a": "half \ud800"}'],
+    ids=["object", "half", "bytes", "text"],
+)
+@pytest.mark.parametrize("outcome", ["success", "failed"])
+def test_what_json_cannot_hold_is_counted_and_sent_as_it_is(odd: Any, outcome: Any) -> None:
+    fits: list[Any] = []
+    messages = [
+        ModelResponse([ToolCallPart("page", odd, "c1")]),
+        ModelRequest([ToolReturnPart("page", odd, "c1", outcome=outcome)]),
+        ModelRequest([UserPromptPart("And now?")]),
+    ]
+    left = FitHistory(BUDGET, O200K, on_fit=fits.append)(context("r"), messages)
+    assert all(one is other for one, other in zip(left, messages, strict=True))
+    (call, result, _) = fits[0].messages
+    assert all(
+        "a" in said for said in (call["tool_calls"][0]["function"]["arguments"], str(result["content"]))
+    )
+
+
+def test_a_session_that_is_none_is_an_error_that_says_so() -> None:
+    agent = Agent(TestModel(), capabilities=[FitHistory(BUDGET, O200K, lambda ctx: ctx.run_id)])
+    with pytest.raises(TypeError, match=r"session is a Session, or a function .*, not a str"):
+        agent.run_sync("Go on.")
 
 
 def test_a_tool_that_asks_again_is_answered_within_the_budget() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import pytest
 
 from memopt.adapters.requests import FitsRequests
 from memopt.text.content import COSTS
@@ -29,6 +32,13 @@ def test_a_utility_of_the_users_is_asked() -> None:
     fits: FitsRequests[None] = FitsRequests(1_000, utility=flat)
     fits._fit(None, [{"role": "user", "content": "hi"}], {}, ())
     assert asked == [1]
+
+
+@pytest.mark.parametrize("session", ["s1", lambda run: "s1"])
+def test_a_session_that_is_none_is_an_error_that_says_so(session: Any) -> None:
+    fits: FitsRequests[None] = FitsRequests(1_000, session=session)
+    with pytest.raises(TypeError, match=r"session is a Session, or a function .*, not a str"):
+        fits._fit(None, [{"role": "user", "content": "hi"}], {}, ())
 
 
 def test_ladders_of_the_users_are_asked() -> None:
