@@ -21,7 +21,7 @@ from memopt.session.events import (
 
 from .options import AsJson, Force
 from .output import emit_text, json_bytes, writing_to
-from .sessions import DEFAULT, KnownDatabase, SessionName, opened
+from .sessions import DEFAULT, KnownDatabase, SessionName, is_file_of, opened
 from .tables import table
 
 
@@ -40,6 +40,8 @@ def log(
     if out is None and not as_json:
         emit_text(table(("number", "id", "kind", "what"), _rows(records), left=4))
         return
+    if out is not None and is_file_of(db, out):
+        raise typer.BadParameter("it is the database itself", param_hint="--out")
     with writing_to(out, force) as write:
         write_log(records, write)
 

@@ -18,6 +18,8 @@ def run() -> None:
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heard:
         signal.signal(signal.SIGINT, _end_at_once)
+    if os.environ.get("COLUMNS", "").strip("0") == "":  # of width 0 a terminal would show nothing
+        os.environ.pop("COLUMNS", None)
     from .app import app
 
     for name in ("SIGTERM", "SIGHUP"):  # there is no SIGHUP on Windows

@@ -63,4 +63,6 @@ def refreshed(session: Session, items: list[str] | None, event_id: str | None) -
     idf = StreamingIdf()
     for text in originals.values():
         idf.observe(text)
-    return session.refresh(compressors(idf), items, event_id)
+    poorer = session.state.config.ladder[1:]
+    made = {level: make for level, make in compressors(idf).items() if level in poorer}
+    return session.refresh(made, items, event_id)

@@ -13,6 +13,7 @@ from memopt.errors import InvalidInstance, as_read
 from memopt.jsontext import RepeatedKeys, parse, repeated_key
 from memopt.session.config import Config
 from memopt.session.errors import InvalidConfig, InvalidEvent, StoreFailed
+from memopt.session.events import TurnEvent
 from memopt.session.pressure import PressureQueue
 from memopt.session.session import Outcome, Recorded, Session
 
@@ -95,8 +96,10 @@ def opened(db: str, name: str, create: bool) -> Iterator[Session]:
     if not create and path is not None and not os.path.exists(path):
         raise FileNotFoundError(2, os.strerror(2), path)
     with Store(db, create) as store:
-        if not create and name not in store.sessions():
-            raise StoreFailed(f"there is no session {name!r} in {_shown(db)}")
+        known = [] if create else store.sessions()
+        if not create and name not in known:
+            there = ", ".join(map(repr, known)) or "none"
+            raise StoreFailed(f"there is no session {name!r} in {_shown(db)}; there are {there}")
         yield Session(log=store.session(name))
 
 
@@ -131,6 +134,13 @@ def _file(db: str) -> str | None:
     if db.startswith("sqlite://"):
         return db.removeprefix("sqlite://").removeprefix("/").partition("?")[0]
     return None if "://" in db else db
+
+
+def is_file_of(db: str, path: str) -> bool:
+    """Whether a path is the SQLite file of a database, or one of those beside it."""
+    file = _file(db)
+    both = [(f"{file}{end}", path) for end in ("", "-wal", "-shm")]
+    return file is not None and any(os.path.realpath(one) == os.path.realpath(other) for one, other in both)
 
 
 def _shown(db: str) -> str:
@@ -242,10 +252,13 @@ def read_outcome(data: Any) -> Outcome:
 
 def turn_result(recorded: Recorded) -> dict[str, Any]:
     """Return the result object of a turn: that of `solve`, and what the session adds."""
-    event = recorded.event.to_dict()
+    turn = recorded.event
+    assert isinstance(turn, TurnEvent)
+    event = turn.to_dict()
     result: dict[str, Any] = event.pop("result")
     del event["candidates"], event["kind"], event["id"]
-    return head(recorded) | event | result
+    derived = {"price_per_token": turn.price_per_token, "certificate": recorded.certificate}
+    return head(recorded) | event | derived | result
 
 
 def head(recorded: Recorded) -> dict[str, Any]:

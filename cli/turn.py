@@ -57,10 +57,10 @@ def turn(
     if not recorded.new:
         say(told_twice(recorded.event.id, recorded.same))
     if isinstance(recorded.event, TurnEvent):
-        emit_text(_rendered(recorded.event))
+        emit_text(_rendered(recorded.event, recorded.certificate or 0.0))
 
 
-def _rendered(event: TurnEvent) -> str:
+def _rendered(event: TurnEvent, certificate: float) -> str:
     """Return a turn for a person."""
     from .render import choices, lines, notes  # tables are not loaded where nobody sees one
 
@@ -68,7 +68,8 @@ def _rendered(event: TurnEvent) -> str:
     found: list[tuple[str, object]] = [
         ("turn", f"{event.turn}, event {event.id!r}"),
         ("tokens", f"{event.tokens:,} of {event.budget:,}{share}"),
-        ("price", f"{event.price:.6g}"),
+        ("price", f"{event.price:.6g} ({event.price_per_token:.3g} a token)"),
+        ("regret certificate", f"{certificate:.6g}"),
         ("pressure", f"{float(event.pressure):.6g}, then {float(event.next_pressure):.6g}"),
         ("value", f"{event.result['value']}, {event.result['status']}"),
         (

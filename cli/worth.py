@@ -37,7 +37,8 @@ def worth(db: KnownDatabase, session: SessionName = DEFAULT, as_json: AsJson = F
 def worth_of(session: Session) -> dict[str, Any]:
     """Return what is known of every memory, ready for JSON.
 
-    ``state`` is what governance makes of the evidence there is now; in mode ``observe`` it is only told.
+    ``state`` is what governance makes of the evidence there is now; in mode ``observe`` it is only told,
+    in ``govern`` it applies from the memory's next turn on; until then ``governed`` does, as `status` counts.
     ``reason`` says why a memory is not normal, or why one of low worth is.
     """
     verdicts = session.verdicts()
@@ -49,6 +50,7 @@ def worth_of(session: Session) -> dict[str, Any]:
         "memories": [
             report.to_dict()
             | dict(zip(("state", "reason"), verdicts.get(report.memory, ("normal", "")), strict=True))
+            | {"governed": state.governor.state(report.memory)}
             for report in session.worth()
         ],
     }
@@ -57,22 +59,33 @@ def worth_of(session: Session) -> dict[str, Any]:
 def _notes(found: dict[str, Any]) -> Iterator[list[str]]:
     """Yield what a row has no room for, one list per kind."""
     memories = found["memories"]
-    would = "would be " if found["mode"] == "observe" else ""
+    standing = _would_be if found["mode"] == "observe" else _is
     yield [
-        f"{memory['memory']!r} {would}{memory['state']}: {memory['reason']}"
+        f"{memory['memory']!r} {standing(memory)}" + (memory["reason"] and f": {memory['reason']}")
         for memory in memories
-        if memory["state"] != "normal"
+        if {memory["state"], memory["governed"]} != {"normal"}
     ]
     yield [
         f"{memory['memory']!r} is low, not suppressed: {memory['reason']}"
         for memory in memories
-        if memory["state"] == "normal" and memory["reason"]
+        if {memory["state"], memory["governed"]} == {"normal"} and memory["reason"]
     ]
     yield [
         f"{memory['memory']!r} is retrieved with {', '.join(map(repr, memory['confounded']))}: confounded"
         for memory in memories
         if memory["confounded"]
     ]
+
+
+def _would_be(memory: dict[str, Any]) -> str:
+    return f"would be {memory['state']}"
+
+
+def _is(memory: dict[str, Any]) -> str:
+    if memory["state"] == memory["governed"]:
+        return f"{memory['state']}"
+    unless = "" if memory["state"] == "normal" else " unless it is pinned"
+    return f"{memory['governed']}, {memory['state']} from its next turn on{unless}"
 
 
 def _row(memory: dict[str, Any]) -> list[object]:

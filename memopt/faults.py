@@ -69,8 +69,22 @@ def _is_plain(item: Fields, rank: dict[str, int]) -> bool:
 
 
 def declaration_warnings(declared: Any) -> list[Fault]:
-    """Return what is allowed but looks like a mistake: ids alike, levels that are not there."""
-    return [*_alike_ids(declared), *_lacking_levels(declared)]
+    """Return what is allowed but looks like a mistake: ids alike, levels not there or without a word."""
+    return [*_alike_ids(declared), *_lacking_levels(declared), *_empty_texts(declared)]
+
+
+def _empty_texts(declared: Any) -> Iterator[Fault]:
+    """Find levels that are worth something and say nothing."""
+    for index, item in enumerate(_items(fields(declared))):
+        name, levels = item.get("id"), item.get("levels")
+        for level, option in levels.items() if isinstance(levels, dict) else ():
+            text = option.get("text") if isinstance(option, dict) else getattr(option, "text", None)
+            if text == "" and _counts(option):
+                message = (
+                    f"{place_of(index, name)} says nothing at {level!r}, where its text is empty: leave out "
+                    "a level that a compressor made nothing of"
+                )
+                yield Fault("empty_text", message, _text(name), _text(level), "text", index)
 
 
 def _lacking_levels(declared: Any) -> Iterator[Fault]:

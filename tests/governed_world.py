@@ -14,7 +14,7 @@ from memopt.session.worth import MemoryWorth, Worth
 
 HARMFUL, GOOD = "harmful", "good"
 IDLE = [f"idle-{number}" for number in range(8)]
-EPISODES, SEEDS = 2_000, 20
+TURNS, SEEDS = 2_000, 20
 EASY, HARD = 0.75, 0.30
 EFFECT = {HARMFUL: -0.30, GOOD: 0.20}
 _LOOK_EVERY = 40
@@ -33,8 +33,16 @@ class Life:
         return any(change.memory == memory and change.after == state for change in self.transitions)
 
 
-def live(governor: Governor, seed: int, effect: dict[str, float] | None = None) -> Life:
+def live(
+    governor: Governor,
+    seed: int,
+    effect: dict[str, float] | None = None,
+    outcomes: int = 1,
+    turns: int = TURNS,
+) -> Life:
     """Run a world: every task is hard or easy, memories are shown, capped or withheld, outcomes come.
+
+    One task, its candidates and what chance decides of them make a turn; it has as many outcomes as wanted.
 
     The harmful memory is a candidate in half of all tasks, the good one in all hard tasks and in no
     other, each idle one in a third. What is capped still has half its effect.
@@ -43,7 +51,7 @@ def live(governor: Governor, seed: int, effect: dict[str, float] | None = None) 
     chance = np.random.Generator(np.random.PCG64([seed, 1]))
     worth = Worth(known=[HARMFUL, GOOD, *IDLE])
     life = Life(governor)
-    for turn in range(1, EPISODES + 1):
+    for turn in range(1, turns + 1):
         hard = chance.random() < 0.5
         candidates = [HARMFUL] if chance.random() < 0.5 else []
         candidates += [GOOD] if hard else []
@@ -58,9 +66,10 @@ def live(governor: Governor, seed: int, effect: dict[str, float] | None = None) 
             if arm != "withheld":
                 exposed.add(name)
                 success_rate += effect.get(name, 0.0) * (0.5 if arm == "capped" else 1.0)
-        success = bool(chance.random() < success_rate)
-        worth.record(candidates, success, exposed=exposed)
-        life.governor = life.governor.record(assigned, success)
+        for _ in range(outcomes):
+            success = bool(chance.random() < success_rate)
+            worth.record(candidates, success, exposed=exposed)
+            life.governor = life.governor.record(turn, assigned, success)
         if turn % _LOOK_EVERY == 0:
             life.governor, changes = life.governor.judge(worth.reports(), worth.base_rate)
             life.transitions += changes
@@ -72,9 +81,13 @@ def main() -> None:
     """Print the rates of both errors, with and without randomised withholding."""
     from memopt.session.governance import GovernanceRule
 
-    for withhold in (0.0, 0.1, 0.2):
+    for withhold, outcomes in ((0.0, 1), (0.1, 1), (0.2, 1), (0.1, 10)):
         lives = [
-            live(Governor(GovernanceRule("govern", show=0.2, withhold=withhold, seed=seed)), seed)
+            live(
+                Governor(GovernanceRule("govern", show=0.2, withhold=withhold, seed=seed)),
+                seed,
+                outcomes=outcomes,
+            )
             for seed in range(SEEDS)
         ]
         harmful = sum(life.governor.state(HARMFUL) == "deprecated" for life in lives)
@@ -82,7 +95,9 @@ def main() -> None:
         idle = sum(life.ever(name, "deprecated") for life in lives for name in IDLE)
         suppressed = sum(life.ever(GOOD, "suppressed") for life in lives)
         helped = sum(life.governor.state(GOOD) == "normal" for life in lives)
-        print(f"withheld at a rate of {withhold}, {SEEDS} seeds of {EPISODES} episodes")
+        print(
+            f"withheld at a rate of {withhold}, {SEEDS} seeds of {TURNS} turns, outcomes of each: {outcomes}"
+        )
         print(f"  harmful memory not deprecated    {SEEDS - harmful:3d} of {SEEDS}")
         print(f"  good memory ever deprecated      {good:3d} of {SEEDS}")
         print(f"  idle memory ever deprecated      {idle:3d} of {SEEDS * len(IDLE)}")

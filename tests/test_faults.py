@@ -122,7 +122,7 @@ LEVEL = {
 ELSEWHERE = {"duplicate_id", "duplicate_level", "reserved_level", "links_cross", "duplicate_key"}
 PARSED = {"not_json", "not_utf8", "too_deep", "empty"}
 COMPILED = {"tokens_sum_too_large", "utility_sum_too_large", "price_too_large", "never_fits"}
-WARNED = {"same_after_nfc", "no_level", "current_absent"}
+WARNED = {"same_after_nfc", "no_level", "current_absent", "empty_text"}
 RARE = {
     "memopt_too_large",
     "repair_not_text",
@@ -448,9 +448,11 @@ def test_whatever_a_file_is_only_invalid_instance_comes_out(text):
             ["current_absent"],
         ),
         ({"id": "a", "levels": {"raw": {"tokens": 1, "utility": 1}}, "current": "raw"}, []),
+        ({"id": "a", "levels": {"raw": {"tokens": 1, "utility": 1, "text": ""}}}, ["empty_text"]),
+        ({"id": "a", "levels": {"raw": {"tokens": 1, "utility": 1, "text": " "}}}, []),
     ],
 )
-def test_levels_that_are_not_there_are_warned_of(item, codes):
+def test_levels_that_are_not_there_or_say_nothing_are_warned_of(item, codes):
     assert [warning.code for warning in declaration_warnings({"budget": 9, "items": [item]})] == codes
 
 

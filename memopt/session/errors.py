@@ -56,11 +56,17 @@ class InvalidRefresh(MemoptError):
 
 
 class InfeasibleTurn(MemoptError):
-    """A turn has no selection; the session is as it was. ``allocation`` says why."""
+    """A turn has no selection; the session is as it was. ``allocation`` says why, and ``more`` what else.
 
-    def __init__(self, allocation: Allocation) -> None:
+    Attributes
+    ----------
+    allocation
+        Infeasible, with what is short.
+    """
+
+    def __init__(self, allocation: Allocation, more: str = "") -> None:
         self.allocation = allocation
-        super().__init__(f"infeasible ({allocation.code}): {allocation.message}")
+        super().__init__(f"infeasible ({allocation.code}): {allocation.message}{more}")
 
 
 class StoreFailed(MemoptError):

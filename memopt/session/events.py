@@ -132,6 +132,10 @@ class TurnEvent(Event):
         Items whose held text stays in place of a longer candidate.
     sizes
         Tokens of every item kept.
+    texts
+        What the caller calls the text of every item kept, of those that it names.
+    rewritten
+        Items of the last context whose text at the level they had there is another one now.
     flags
         What takes the turn out of the theory; see `pressure.FLAGS`.
     pinned_tokens
@@ -159,6 +163,8 @@ class TurnEvent(Event):
     prefix_tokens_kept: Int
     items_changed: Int
     result: dict[str, Any]
+    texts: dict[str, str] = field(default_factory=dict)
+    rewritten: list[str] = field(default_factory=list)
 
     @property
     def choices(self) -> dict[str, str]:
@@ -180,6 +186,11 @@ class TurnEvent(Event):
     def price(self) -> float:
         """Price of the turn."""
         return float(self.result["price"])
+
+    @property
+    def price_per_token(self) -> float:
+        """What one token cost, in utility; 0 where there was no budget."""
+        return self.price / self.budget if self.budget else 0.0
 
 
 AnyEvent = ConfigEvent | PutEvent | RefreshEvent | OutcomeEvent | TurnEvent

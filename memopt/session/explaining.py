@@ -33,7 +33,7 @@ def explain_turn(session: Session, item: str, turn: str | None = None) -> Explan
     """
     state, event = _before(session, turn)
     offered = declare(state, offer.read(event.candidates), event.candidates["budget"])
-    return solved(state, offered).allocation.explain(item)
+    return solved(state, offered, event.rewritten).allocation.explain(item)
 
 
 def _before(session: Session, turn: str | None) -> tuple[State, TurnEvent]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from memopt.columns import DEFAULT_LADDER, DELETE
+from memopt.instance import MOST_TOKENS
 from memopt.session.errors import FidelityViolation, InvalidState
 
 
@@ -103,9 +104,9 @@ class FidelityLedger:
         chosen
             Item id to the level chosen and its tokens (0 for ``delete``), for the items offered.
         governed
-            Those of them that governance capped or withheld. Their text was not given up for want of
-            room and it must be possible to show it again: what they held stays, and what
-            held nothing is open in the next turn.
+            Those of them that governance capped or withheld, and what had to go with them. Their text was
+            not given up for want of room and it must be possible to show it again: what they held stays,
+            and what held nothing is open in the next turn.
 
         Raises
         ------
@@ -135,6 +136,14 @@ class FidelityLedger:
         if governed:
             opens = {**opens, **{item: turn + 1 for item in governed if item not in stays}}
         return replace(self, held={**self.held, **chosen, **stays}, opens=opens)
+
+    def rewritten(self, items: Iterable[str]) -> FidelityLedger:
+        """Return the ledger in which the level that items hold still binds, but no longer its size.
+
+        For items whose text there is another one now: what they held is not sent again in any case.
+        """
+        lifted = {item: Held(self.held[item].level, MOST_TOKENS) for item in items if item in self.held}
+        return replace(self, held={**self.held, **lifted}) if lifted else self
 
     def refresh(self, turn: int, items: Iterable[str] | None = None) -> FidelityLedger:
         """Return the ledger after a refresh asked for in a turn; it opens items from the next turn on.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -16,6 +16,8 @@ from memopt.session.worth import MemoryWorth
 Standing = Literal["normal", "suppressed", "deprecated"]
 STATES: tuple[Standing, ...] = ("normal", "suppressed", "deprecated")
 Arm = Literal["shown", "capped", "withheld"]
+MOST_CONTRASTED = 1_000
+"""Turns remembered as counted in the contrasts; an outcome of a turn before them all counts there no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ class Governor:
         Memory to its state; normal ones are absent.
     contrasts
         Memory to its contrast evidence.
+    contrasted
+        Numbers of the turns counted there, the `MOST_CONTRASTED` latest.
 
     Notes
     -----
@@ -122,32 +126,46 @@ class Governor:
     suppressed -> normal: the ratio itself is back at the threshold or at the base rate, or contrast
     evidence shows that the memory helps. deprecated -> suppressed: the contrast's estimate is at
     zero or below. Entering takes a whole interval, leaving the estimate alone: no flutter.
-    Pinned memories are normal. The archive is never touched from here, and a cap or a withholding is
+    Pinned memories are normal, and so are the members of their groups, for what must be present cannot
+    be withheld. Any other group is drawn for as a whole: its members come and go together, so their
+    contrasts are those of the group. The archive is never touched from here, and a cap or a withholding is
     no downgrade: see `FidelityLedger.after`.
+
+    Chance decides once a turn, however many outcomes the turn has. Only the first of them counts for
+    the contrasts; more would be the same draw over again. (Worth counts them all.) This is our choice.
     """
 
     rule: GovernanceRule = field(default_factory=GovernanceRule)
     states: Mapping[str, Standing] = field(default_factory=dict)
     contrasts: Mapping[str, Contrast] = field(default_factory=dict)
+    contrasted: frozenset[int] = frozenset()
 
     def state(self, memory: str) -> Standing:
         """Return the state of a memory."""
         return self.states.get(memory, "normal")
 
     def assign(
-        self, turn: int, candidates: Iterable[str], pinned: Collection[str] = ()
+        self,
+        turn: int,
+        candidates: Iterable[str],
+        exempt: Container[str] = (),
+        groups: Mapping[str, str] | None = None,
     ) -> dict[str, Assignment]:
-        """Return what a turn does with its candidates, by seed, turn and ids alone.
+        """Return what a turn does with its candidates, by seed, turn, ids and groups alone.
 
         Parameters
         ----------
         turn
-            Number of the turn: the draws are those of PCG64 seeded with (seed, turn), one per memory
-            in the order of ids, so neither a restart nor the order of candidates changes them.
+            Number of the turn: the draws are those of PCG64 seeded with (seed, turn), one per group or
+            memory without one, in the order of (first) ids, so neither a restart nor the order of
+            candidates changes them.
         candidates
             Ids offered.
-        pinned
-            Ids that are exempt.
+        exempt
+            Ids that must be left alone: pinned, or of one group with what is.
+        groups
+            Memory to its group, where it has one. A group is withheld as a whole, as
+            often as the member that is withheld most; no member is shown more often than that leaves.
 
         Returns
         -------
@@ -157,23 +175,33 @@ class Governor:
         """
         if self.rule.mode == "observe":
             return {}
-        chances = {
-            memory: self._propensities(self.state(memory))
-            for memory in sorted(candidates)
-            if (self.rule.withhold or memory in self.states) and memory not in pinned
-        }
+        free = [memory for memory in sorted(candidates) if memory not in exempt]
+        chances = [each for each in map(self._together, _units(free, groups or {})) if each]
         draws = np.random.PCG64([self.rule.seed, turn]).random_raw(len(chances)) >> np.uint64(11)
-        return {
+        drawn = {
             memory: Assignment(_arm(int(draw) / 2**53, shown, withheld), shown, withheld)
-            for (memory, (shown, withheld)), draw in zip(chances.items(), draws, strict=True)
+            for unit, draw in zip(chances, draws, strict=True)
+            for memory, (shown, withheld) in unit.items()
         }
+        return dict(sorted(drawn.items()))
 
     def cap(self, assignment: Assignment) -> str | None:
         """Return the richest level an assignment leaves, ``delete`` for withheld, None for no cap."""
         return {"shown": None, "capped": self.rule.suppressed_level, "withheld": DELETE}[assignment.arm]
 
-    def record(self, assignments: Mapping[str, Assignment], success: bool) -> Governor:
-        """Return the governor after the outcome of a turn with these assignments."""
+    def record(self, turn: int, assignments: Mapping[str, Assignment], success: bool) -> Governor:
+        """Return the governor after an outcome of a turn with these assignments.
+
+        Parameters
+        ----------
+        turn
+            Number of the turn. Its first outcome counts; later ones, and those of turns that came
+            before all of `contrasted` when that is full, change nothing.
+        assignments, success
+            Of the turn, and of the outcome.
+        """
+        if turn in self.contrasted:
+            return self
         changed = {
             memory: self.contrasts.get(memory, Contrast()).after(
                 assigned.arm, assigned.shown, assigned.withheld, success
@@ -181,10 +209,18 @@ class Governor:
             for memory, assigned in assignments.items()
             if assigned.shown > 0 and assigned.withheld > 0
         }
-        return replace(self, contrasts={**self.contrasts, **changed}) if changed else self
+        if not changed:
+            return self
+        contrasted = self.contrasted | {turn}
+        if len(contrasted) > MOST_CONTRASTED:
+            earliest = min(contrasted)
+            if turn == earliest:
+                return self
+            contrasted -= {earliest}
+        return replace(self, contrasts={**self.contrasts, **changed}, contrasted=contrasted)
 
     def judge(
-        self, reports: Iterable[MemoryWorth], base_rate: float, pinned: Collection[str] = ()
+        self, reports: Iterable[MemoryWorth], base_rate: float, exempt: Mapping[str, str] | None = None
     ) -> tuple[Governor, list[Transition]]:
         """Return the governor after a look at the evidence, and every change of state.
 
@@ -194,17 +230,17 @@ class Governor:
             Of the memories to look at; the states of others stay.
         base_rate
             Share of successes over all episodes.
-        pinned
-            Ids that are exempt.
+        exempt
+            Ids that are left alone, each with why.
         """
         states = dict(self.states)
         found = []
         for report in reports:
             memory, before = report.memory, self.state(report.memory)
-            if memory not in pinned:
+            if exempt is None or memory not in exempt:
                 verdict = self._verdict(before, report, base_rate)
             else:
-                verdict = ("normal", "it is pinned", False)
+                verdict = ("normal", exempt[memory], False)
             after, reason, causal = verdict
             if after == before:
                 continue
@@ -236,6 +272,7 @@ class Governor:
             "rule": asdict(self.rule),
             "states": dict(self.states),
             "contrasts": {memory: list(evidence) for memory, evidence in self.contrasts.items()},
+            "contrasted": sorted(self.contrasted),
         }
 
     @classmethod
@@ -255,9 +292,20 @@ class Governor:
                 GovernanceRule(**state["rule"]),
                 dict(state["states"]),
                 {memory: Contrast(*evidence) for memory, evidence in state["contrasts"].items()},
+                frozenset(map(int, state["contrasted"])),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InvalidState("governance", f"{type(error).__name__}: {error}") from None
+
+    def _together(self, unit: Sequence[str]) -> dict[str, tuple[float, float]]:
+        """Return the propensities of memories that come and go together; none that is always shown."""
+        alone = {memory: self._propensities(self.state(memory)) for memory in unit}
+        withheld = max(held for _, held in alone.values())
+        joint = {
+            memory: (shown if held == withheld else min(shown, 1 - withheld), withheld)
+            for memory, (shown, held) in alone.items()
+        }
+        return {memory: chance for memory, chance in joint.items() if chance[0] < 1}
 
     def _propensities(self, state: Standing) -> tuple[float, float]:
         """Return how likely a memory in a state is shown, and how likely withheld."""
@@ -296,6 +344,15 @@ class Governor:
             return "normal", f"its worth of {report.ratio:.2f} is back at {bar:.2f}", False
         standing = f"its worth of {_interval(report)} is not back at {bar:.2f}: association only"
         return before, standing if before == "suppressed" else "", False
+
+
+def _units(memories: Iterable[str], groups: Mapping[str, str]) -> list[list[str]]:
+    """Return the memories by group, each without one alone, in the order of their first."""
+    units: dict[tuple[bool, str], list[str]] = {}
+    for memory in memories:
+        key = (True, groups[memory]) if memory in groups else (False, memory)
+        units.setdefault(key, []).append(memory)
+    return [*units.values()]
 
 
 def _interval(report: MemoryWorth) -> str:

@@ -140,10 +140,10 @@ class PressureQueue:
             raise ValueError(f"a turn keeps 0 to {budget} tokens, read {tokens}")
         if not (math.isfinite(slack) and slack >= 0):
             raise ValueError(f"slack must be finite and >= 0, read {slack}")
-        occupancy = round(Fraction(tokens * _UNIT, budget)) if budget else 0
+        occupancy = _occupancy(tokens, budget)
         raised = self.pressure_units + occupancy - self._alpha_units
         pressure = max(0, raised)
-        certificate = round(Fraction(self.price) * (self._alpha_units - occupancy))
+        certificate = self._certificate(self.price, occupancy)
         return replace(
             self,
             turn=self.turn + 1,
@@ -189,6 +189,10 @@ class PressureQueue:
         """Regret certificate of the last turn without its slack, in utility; may be negative."""
         return self.last_certificate_units / _UNIT
 
+    def certificate_of(self, price: float, tokens: int, budget: int) -> float:
+        """Return the regret certificate of any turn, without slack: ``price * (alpha - tokens / budget)``."""
+        return self._certificate(price, _occupancy(tokens, budget)) / _UNIT
+
     @property
     def certificate(self) -> float:
         """Regret certificate of all turns without slack, in utility."""
@@ -214,6 +218,8 @@ class PressureQueue:
         ----------
         largest_price
             Largest over the turns of the smallest price at which the turn's optimum keeps <= alpha * B.
+            A session does not know it: every turn would have to be solved at other prices than its own.
+            Measure it as for `suggest_gain`.
 
         Returns
         -------
@@ -282,6 +288,9 @@ class PressureQueue:
     def _alpha_units(self) -> int:
         return round(Fraction(repr(self.alpha)) * _UNIT)
 
+    def _certificate(self, price: float, occupancy: int) -> int:
+        return round(Fraction(price) * (self._alpha_units - occupancy))
+
     def _mean(self, units: int) -> float:
         return units / (self.turns * _UNIT) if self.turns else 0.0
 
@@ -291,6 +300,10 @@ class PressureQueue:
 
 
 _SUMS = ("pressure", "occupied", "clipped", "largest", "certificate", "last_certificate", "slack")
+
+
+def _occupancy(tokens: int, budget: int) -> int:
+    return round(Fraction(tokens * _UNIT, budget)) if budget else 0
 
 
 def _units(text: str) -> int:

@@ -70,9 +70,12 @@ def reextract(
 
     Raises
     ------
+    ValueError
+        When a compressor makes a level that is not a poorer one of the ladder.
     TypeError
         When a compressor returns no text.
     """
+    refuse_unknown(compressors, ladder)
     texts: dict[str, dict[str, str]] = {}
     missing = []
     for item in sorted(set(archive.ids() if items is None else items)):
@@ -82,6 +85,15 @@ def reextract(
             continue
         texts[item] = {ladder[0]: original} | poorer_levels(original, compressors, ladder)
     return Refreshed(texts, tuple(missing))
+
+
+def refuse_unknown(compressors: Iterable[str], ladder: tuple[str, ...]) -> None:
+    """Raise ValueError when a compressor makes a level that is not a poorer one of the ladder."""
+    unknown = [level for level in compressors if level not in ladder[1:]]
+    if unknown:
+        raise ValueError(
+            f"the ladder {', '.join(ladder)} has no poorer level {', '.join(map(repr, unknown))}"
+        )
 
 
 def poorer_levels(

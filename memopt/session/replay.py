@@ -204,7 +204,8 @@ def _again(
     again, exposure = event, None
     if isinstance(event, TurnEvent):
         instance = declare(state, offer.read(event.candidates), event.candidates["budget"])
-        again = decide(state, instance, event.id)
+        texts = {item: {event.choices.get(item, ""): text} for item, text in event.texts.items()}
+        again = decide(state, instance, event.id, texts, event.rewritten)
     elif isinstance(event, OutcomeEvent):
         if event.turn is None and state.turn_id is not None:
             raise InvalidEvent("an outcome after a turn names its turn")

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from memopt.errors import Fault, InvalidInstance, MemoptError, as_read, is_name
@@ -76,11 +77,15 @@ class Recorded:
         Whether this call recorded it; False = nothing was changed.
     same
         Whether the event holds what this call told it; False only where the id was taken by another.
+    certificate
+        Of a turn: ``price * (alpha - tokens / budget)``, its regret certificate without slack, in utility.
+        See `pressure.PressureQueue`.
     """
 
     event: AnyEvent
     new: bool
     same: bool = True
+    certificate: float | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +136,13 @@ class _Batch:
             return None
         number = self.state.number + 1
         return self.add(ConfigEvent(id=self.next_id(None), number=number, config=config.to_dict()))
+
+    def certified(self, turn: Recorded) -> Recorded:
+        """Return a turn with its regret certificate; alpha has been the same in all of them."""
+        event = turn.event
+        assert isinstance(event, TurnEvent)
+        certificate = self.state.queue.certificate_of(event.price, event.tokens, event.budget)
+        return replace(turn, certificate=certificate)
 
     def next_id(self, wanted: str | None) -> str:
         """Return the id of the next event."""
@@ -212,6 +224,7 @@ class Session:
         budget: Budget,
         event_id: str | None = None,
         tighten: Callable[[TurnEvent], Budget | None] | None = None,
+        texts: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     ) -> Recorded:
         """Take a turn: which level every candidate holds now.
 
@@ -226,11 +239,16 @@ class Session:
         tighten
             Looks at the turn as decided and returns None to take it, or a budget to decide it by
             once more: what is kept may be larger together than in parts. Only the last one is recorded.
+        texts
+            Item to what its text at each level is called, a digest of it: where one that was sent is another
+            one now, the unchanged leading part ends before it. For callers that send what they offer and
+            keep no old text: its size does not bind the new one.
 
         Returns
         -------
         Recorded
             Its event is a `TurnEvent`: ``choices``, ``tokens``, ``price``, ``result`` and the rest.
+            Beside it the turn's regret certificate.
 
         Raises
         ------
@@ -242,12 +260,14 @@ class Session:
             known = _known(batch.transaction, event_id, TurnEvent)
             if known is not None:
                 wanted = budget if tighten is None else _budget(known.event)
-                return replace(known, same=_offered_again(known.event, batch.state, offered, wanted))
+                same = _offered_again(known.event, batch.state, offered, wanted, texts)
+                return batch.certified(replace(known, same=same))
             name, again = batch.next_id(event_id), None
-            event = decide(batch.state, declare(batch.state, offered, budget), name)
+            rewritten = frozenset(_rewritten(batch.state, texts))
+            event = decide(batch.state, declare(batch.state, offered, budget), name, texts, rewritten)
             while tighten is not None and (again := tighten(event)) is not None:
-                event = decide(batch.state, declare(batch.state, offered, again), name)
-            return batch.add(event)
+                event = decide(batch.state, declare(batch.state, offered, again), name, texts, rewritten)
+            return batch.certified(batch.add(event))
 
     def outcome(
         self,
@@ -344,10 +364,14 @@ class Session:
 
         Raises
         ------
+        ValueError
+            When a compressor makes a level that is not a poorer one of the ladder.
         TypeError
             When a compressor returns no text.
         """
         with self._batch() as batch:
+            if isinstance(items, str):
+                raise TypeError(f"the items to refresh are a list of ids, read the text {items!r}")
             wanted = None if items is None else list(items)
             known = _known(batch.transaction, event_id, RefreshEvent)
             if known is not None:
@@ -366,6 +390,15 @@ class Session:
             )
             return RefreshedItems(batch.add(event), made.texts, made.missing)
 
+    def last_turn(self) -> Recorded | None:
+        """Return the last turn as `turn` returns it again, None before the first."""
+        with self._lock, self._log.reading() as transaction:
+            state = self._current(transaction)
+            if state.turn_id is None:
+                return None
+            event = transaction.find([state.turn_id])[state.turn_id].event
+            return _Batch(transaction, state).certified(Recorded(event, False))
+
     def worth(self) -> list[MemoryWorth]:
         """Return what is known of every memory ever offered or put, sorted by id."""
         with self._lock:
@@ -376,7 +409,8 @@ class Session:
         """Return the standing of every memory that is not normal, and why, by the evidence there is now.
 
         A normal memory of low worth is among them, with why it is normal all the same. In mode
-        ``observe`` this is what ``govern`` would do.
+        ``govern`` this applies from the next turn on that offers the memory, unless it is pinned there;
+        until then the state in `State.governor` does. In mode ``observe`` it is what ``govern`` would do.
         """
         with self._lock:
             state = self.state
@@ -510,13 +544,29 @@ def _known(transaction: Transaction, event_id: str | None, kind: type[AnyEvent])
     return Recorded(_of_kind(found[event_id].event, kind), False)
 
 
-def _offered_again(event: AnyEvent, state: State, candidates: list[Any], budget: Budget) -> bool:
-    """Whether a turn had these candidates and this budget."""
+def _rewritten(state: State, texts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the items of the last context whose text at the level they had there is another one now."""
+    for item, sent in state.context.items():
+        if sent.text is not None and item in texts and texts[item].get(sent.level) != sent.text:
+            yield item
+
+
+def _offered_again(
+    event: AnyEvent,
+    state: State,
+    candidates: list[Any],
+    budget: Budget,
+    texts: Mapping[str, Mapping[str, str]],
+) -> bool:
+    """Whether a turn had these candidates, with these texts, and this budget."""
     try:
         offered = offer.written(declare(state, candidates, budget))
     except InvalidInstance:
         return False
-    return isinstance(event, TurnEvent) and canonical(offered) == canonical(event.candidates)
+    if not isinstance(event, TurnEvent) or canonical(offered) != canonical(event.candidates):
+        return False
+    named = {item: texts[item].get(event.choices[item]) for item in event.texts if item in texts}
+    return named == event.texts
 
 
 def _told_again(event: AnyEvent, told: Outcome) -> bool:

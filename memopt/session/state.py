@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+from memopt.columns import DELETE
 from memopt.session.config import FIXED, Config
 from memopt.session.errors import InvalidConfig, InvalidState
 from memopt.session.events import (
@@ -25,7 +26,16 @@ from memopt.session.worth import Pair, Worth
 Key = tuple[str, str | Pair]
 """Names a row of the stored state: one of the parts, and whose it is (empty: the session's)."""
 
-QUEUE, OVERALL, CONTEXT = ("queue", ""), ("overall", ""), ("context", "")
+QUEUE, OVERALL, CONTEXT, CONTRASTED = ("queue", ""), ("overall", ""), ("context", ""), ("contrasted", "")
+_PARTS = ("held", "worth", "pair", "governed", "contrasted", "original", "queue", "overall", "context")
+
+
+class Sent(NamedTuple):
+    """What a turn sent of an item: level, tokens, and what the caller calls its text (None: nothing)."""
+
+    level: str
+    tokens: int
+    text: str | None = None
 
 
 @dataclass(frozen=True)
@@ -34,12 +44,15 @@ class Exposure:
 
     Attributes
     ----------
+    turn
+        Number of the turn.
     shown
         Items in the context.
     assignments
         See `Governor.assign`.
     """
 
+    turn: int
     shown: frozenset[str]
     assignments: Mapping[str, Assignment]
 
@@ -47,7 +60,7 @@ class Exposure:
     def of(cls, turn: TurnEvent) -> Exposure:
         """Return the exposure of a turn."""
         drawn = {item: Assignment(arm, shown, held) for item, (arm, shown, held) in turn.assignments.items()}
-        return cls(frozenset(turn.sizes), drawn)
+        return cls(turn.turn, frozenset(turn.sizes), drawn)
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,7 @@ class State:
     turn_id
         Id of the last turn; None before the first.
     context
-        Items kept in the last turn, in the order of the conversation, each at its level and tokens. Not
+        Items kept in the last turn, in the order of the conversation, each as it was sent. Not
         always what the ledger holds: an item that governance capped holds more.
     originals
         Item to the number of the event that put its original.
@@ -82,7 +95,7 @@ class State:
     governor: Governor = field(default_factory=Governor)
     worth: Worth = field(default_factory=Worth)
     turn_id: str | None = None
-    context: Mapping[str, Held] = field(default_factory=dict)
+    context: Mapping[str, Sent] = field(default_factory=dict)
     originals: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -220,7 +233,6 @@ def next_queue(
 
 def _after_turn(state: State, event: TurnEvent) -> State:
     chosen = {item: Held(level, event.sizes.get(item, 0)) for item, level in event.choices.items()}
-    governed = [item for item, (arm, *_) in event.assignments.items() if arm != "shown"]
     states = dict(state.governor.states)
     for memory, _, after, _, _ in event.transitions:
         states[memory] = after
@@ -229,11 +241,23 @@ def _after_turn(state: State, event: TurnEvent) -> State:
     return replace(
         state,
         queue=next_queue(state, event.result, event.pinned_tokens, event.prefix_tokens_kept),
-        ledger=state.ledger.after(event.turn, chosen, governed),
+        ledger=state.ledger.rewritten(event.rewritten).after(event.turn, chosen, _governed(event)),
         governor=replace(state.governor, states=states) if event.transitions else state.governor,
         turn_id=event.id,
-        context={item: chosen[item] for item in event.sizes},
+        context={item: Sent(*chosen[item], event.texts.get(item)) for item in event.sizes},
     )
+
+
+def _governed(event: TurnEvent) -> list[str]:
+    """Return the items that governance capped or withheld, and those deleted together with one of them."""
+    acted_on = {item: None for item, (arm, *_) in event.assignments.items() if arm != "shown"}
+    groups = event.candidates.get("group", ()) if acted_on else ()
+    group = {
+        item: name for item, name in zip(event.candidates["ids"], groups, strict=False) if name is not None
+    }
+    hit = {group[item] for item in acted_on if item in group}
+    gone = [item for item, name in group.items() if name in hit and event.choices[item] == DELETE]
+    return [*acted_on, *(item for item in gone if item not in acted_on)]
 
 
 def _after_outcome(state: State, event: OutcomeEvent, exposure: Exposure | None, counted: bool) -> State:
@@ -241,7 +265,7 @@ def _after_outcome(state: State, event: OutcomeEvent, exposure: Exposure | None,
         credited(state, event.id, event.retrieved, event.success, event.scores, exposure, event.turn)
     if exposure is None or not exposure.assignments:
         return state
-    return replace(state, governor=state.governor.record(exposure.assignments, event.success))
+    return replace(state, governor=state.governor.record(exposure.turn, exposure.assignments, event.success))
 
 
 def touched(before: State, event: AnyEvent, after: State, exposure: Exposure | None = None) -> Iterator[Key]:
@@ -255,7 +279,8 @@ def touched(before: State, event: AnyEvent, after: State, exposure: Exposure | N
             yield OVERALL
             yield from (("worth", memory) for memory in event.weights)
             yield from (("pair", pair) for pair in after.worth.pairs_of(event.weights))
-            if exposure is not None:
+            if exposure is not None and after.governor is not before.governor:
+                yield CONTRASTED
                 yield from (("governed", memory) for memory in exposure.assignments)
         case RefreshEvent():
             yield from (("held", item) for item in event.opened)
@@ -289,6 +314,8 @@ def value(state: State, key: Key) -> Any:
     if part == "governed":
         contrast = state.governor.contrasts.get(whose)
         return [state.governor.states.get(whose), contrast and list(contrast)]
+    if part == "contrasted":
+        return sorted(state.governor.contrasted)
     if part == "original":
         return state.originals[whose]
     if part == "queue":
@@ -306,9 +333,7 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
     InvalidState
         When a row is broken.
     """
-    parts: dict[str, dict[Any, Any]] = {
-        part: {} for part in ("held", "worth", "pair", "governed", "original", "queue", "overall", "context")
-    }
+    parts: dict[str, dict[Any, Any]] = {part: {} for part in _PARTS}
     for key, stored in rows:
         if stored is not None:
             parts[key[0]][key[1]] = stored
@@ -335,6 +360,7 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
                         memory: entry[0] for memory, entry in governed.items() if entry[0] is not None
                     },
                     "contrasts": {m: entry[1] for m, entry in governed.items() if entry[1] is not None},
+                    "contrasted": parts["contrasted"].get("", []),
                 }
             ),
             worth=Worth.from_dict(
@@ -346,7 +372,9 @@ def from_rows(config: Config, number: int, digest: str, rows: Iterable[tuple[Key
                 }
             ),
             turn_id=turn_id,
-            context={item: Held(level, int(tokens)) for item, (level, tokens) in context.items()},
+            context={
+                item: Sent(level, int(tokens), *text) for item, (level, tokens, *text) in context.items()
+            },
             originals=parts["original"],
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

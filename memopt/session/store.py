@@ -18,6 +18,7 @@ from importlib import import_module
 from itertools import chain
 from typing import Any
 
+from memopt.errors import as_read
 from memopt.session.config import Config
 from memopt.session.errors import InvalidConfig, InvalidEvent, InvalidState, StoreFailed, StoreMissing
 from memopt.session.events import START, AnyEvent, Record, canonical, from_text
@@ -53,19 +54,29 @@ class Store:
         When the database cannot be opened, or holds no sessions and is not to be made.
     """
 
-    def __init__(self, where: str, create: bool = True) -> None:
+    def __init__(self, where: str | os.PathLike[str], create: bool = True) -> None:
         self._sql = _sqlalchemy()
         self.tables = _Tables(self._sql)
+        self._identity: tuple[str, int, int] | None = None
         with self._told():
-            self.engine = _engine(self._sql, where)
+            self.engine = _engine(self._sql, os.fspath(where))
             try:
                 self._open(create)
             except BaseException:
                 self.close()
                 raise
+        self._identity = _identity(self._path)
 
     def session(self, name: str) -> StoredLog:
-        """Return the log of the session of a name."""
+        """Return the log of the session of a name.
+
+        Raises
+        ------
+        StoreFailed
+            When the name is no text.
+        """
+        if not isinstance(name, str):
+            raise StoreFailed(f"the name of a session is a text, read {as_read(name)!r}")
         return StoredLog(self, name)
 
     def sessions(self) -> list[str]:
@@ -95,7 +106,22 @@ class Store:
         with self._told(), self.engine.connect() as plain:
             connection = plain.execution_options(**options)
             with connection.begin():
+                self._refuse_another_file()
                 yield connection
+                self._refuse_another_file()
+
+    def _refuse_another_file(self) -> None:
+        """Raise where the file that is open has lost its name: what is written to it is lost, too."""
+        if self._identity is not None and self._identity != _identity(self._identity[0]):
+            what = f"the database was moved, removed or replaced while it was open: {self._path!r}"
+            raise StoreFailed(what)
+
+    @property
+    def _path(self) -> str | None:
+        """Path of an SQLite file; None of a server and of what is in memory."""
+        engine = getattr(self, "engine", None)  # there is none while it is being made
+        path = engine.url.database if engine is not None and engine.dialect.name == "sqlite" else None
+        return None if path == ":memory:" else path or None
 
     def _open(self, create: bool) -> None:
         """Make the tables where there are none."""
@@ -130,9 +156,8 @@ class Store:
 
     def _file(self) -> str:
         """Return what is to be known of the file of a database that failed; nothing of a server's."""
-        engine = getattr(self, "engine", None)
-        path = engine.url.database if engine is not None and engine.dialect.name == "sqlite" else None
-        if not path or path == ":memory:":
+        path = self._path
+        if path is None:
             return ""
         folder = os.path.dirname(os.path.abspath(path))
         if not os.path.isdir(folder):
@@ -329,6 +354,15 @@ class _Tables:
             sql.Column("times", sql.Integer, nullable=False),
             sqlite_with_rowid=False,
         )
+
+
+def _identity(path: str | None) -> tuple[str, int, int] | None:
+    """Return what tells a file from all others, its path first; None where there is none."""
+    try:
+        found = os.stat(path or "")
+    except OSError:
+        return None
+    return os.path.abspath(path or ""), found.st_dev, found.st_ino
 
 
 def _sqlalchemy() -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+from types import MappingProxyType
 from typing import Any
 
 from memopt import tracing
@@ -16,7 +18,7 @@ from memopt.prompt_cache import solve_cached
 from memopt.session import offer
 from memopt.session.errors import InfeasibleTurn
 from memopt.session.events import TurnEvent
-from memopt.session.fidelity import Admission
+from memopt.session.fidelity import Admission, FidelityLedger
 from memopt.session.governance import Assignment, Governor, Transition
 from memopt.session.state import State, next_queue
 from memopt.shortage import least_tokens
@@ -64,20 +66,21 @@ class Solved:
     allocation: Allocation
 
 
-def solved(state: State, offered: Instance) -> Solved:
-    """Solve a turn; raises as `decide` does."""
+def solved(state: State, offered: Instance, rewritten: Collection[str] = ()) -> Solved:
+    """Solve a turn; parameters and errors as of `decide`."""
     rank = _ranks(state)
-    pinned = {item.id for item in offered.items if item.pinned}
-    governor, transitions, assignments = _governed(state, offered.items, pinned)
+    governor, transitions, assignments = _governed(state, offered.items)
     caps = {item: governor.cap(assigned) for item, assigned in assignments.items()}
-    admissions = [_admitted(state, item) for item in offered.items]
+    ledger = state.ledger.rewritten(rewritten)
+    admissions = [_admitted(ledger, state.queue.turn, item) for item in offered.items]
     items = tuple(
-        _capped(item, admission, caps.get(item.id), rank)
+        _left(_capped(item, admission, rank), caps.get(item.id), rank)
         for item, admission in zip(offered.items, admissions, strict=True)
     )
     _refuse_stuck_pins(items, rank)
     compiled = compile(offered.model_copy(update={"items": items}))
-    allocation = _allocation(state, compiled, [item.id for item in _in_order(items)])
+    sent = _unchanged(state, rewritten)
+    allocation = _allocation(state, sent, compiled, [item.id for item in _in_order(items)])
     return Solved(items, admissions, transitions, assignments, compiled, allocation)
 
 
@@ -85,8 +88,23 @@ def _ranks(state: State) -> dict[str, int]:
     return {level: index for index, level in enumerate((*state.config.ladder, DELETE))}
 
 
-def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
+def decide(
+    state: State,
+    offered: Instance,
+    event_id: str,
+    texts: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    rewritten: Collection[str] = (),
+) -> TurnEvent:
     """Return the event of a turn.
+
+    Parameters
+    ----------
+    state, offered, event_id
+        The state before it, the candidates, and its id.
+    texts
+        As `Session.turn` takes it.
+    rewritten
+        Items of the last context whose text at the level they had there is another one now.
 
     Raises
     ------
@@ -96,12 +114,12 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
         When what must stay needs more than the budget.
     """
     queue, rank = state.queue, _ranks(state)
-    made = solved(state, offered)
+    made = solved(state, offered, rewritten)
     items, admissions, allocation = made.items, made.admissions, made.allocation
     choices = allocation.choices
     context = [item for item in _in_order(items) if choices[item.id] != DELETE]
     sizes = {item.id: _tokens(item, choices[item.id]) for item in context}
-    prefix, changed = _compared(state, choices, sizes)
+    prefix, changed = _compared(state, rewritten, choices, sizes)
     result = allocation.to_dict()
     del result["seconds"]
     least = least_tokens(made.compiled.program) if any(item.pinned for item in items) else 0
@@ -127,6 +145,8 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
             if admission.stands is not None and choices[item.id] == admission.stands
         ],
         sizes=sizes,
+        texts={item: texts[item][choices[item]] for item in sizes if choices[item] in texts.get(item, ())},
+        rewritten=[item for item in state.context if item in rewritten],
         flags=list(queue.flags(allocation.budget, least, optimal)),
         pinned_tokens=least,
         prefix_tokens_kept=prefix,
@@ -136,42 +156,50 @@ def decide(state: State, offered: Instance, event_id: str) -> TurnEvent:
 
 
 def judged(
-    state: State, memories: Iterable[str], pinned: Collection[str] = ()
+    state: State, memories: Iterable[str], exempt: Mapping[str, str] | None = None
 ) -> tuple[Governor, list[Transition]]:
-    """Return what governance makes of memories with the evidence there is now."""
+    """Return what governance makes of memories with the evidence there is now; see `Governor.judge`."""
     part = state.worth.part([memory for memory in memories if state.worth.row(memory) is not None])
     if not len(part):
         return state.governor, []
-    return state.governor.judge(part.reports(), part.base_rate, pinned)
+    return state.governor.judge(part.reports(), part.base_rate, exempt)
 
 
-def _governed(state: State, items: Sequence[Item], pinned: Collection[str]) -> _Governed:
+def _governed(state: State, items: Sequence[Item]) -> _Governed:
     """Return the governor of a turn, what changed, and what the turn does with each candidate."""
     if state.config.governance.mode == "observe":
         return state.governor, [], {}
-    ids = [item.id for item in items]
-    governor, transitions = judged(state, ids, pinned)
-    return governor, transitions, governor.assign(state.queue.turn, ids, pinned)
+    ids, exempt = [item.id for item in items], _exempt(items)
+    groups = {item.id: item.group for item in items if item.group is not None}
+    governor, transitions = judged(state, ids, exempt)
+    return governor, transitions, governor.assign(state.queue.turn, ids, exempt, groups)
+
+
+def _exempt(items: Sequence[Item]) -> dict[str, str]:
+    """Return the items that must be present, each with why."""
+    held = {item.group for item in items if item.pinned and item.group is not None}
+    mates = {item.id: "a member of its group is pinned" for item in items if item.group in held}
+    return mates | {item.id: "it is pinned" for item in items if item.pinned}
 
 
 _OPEN = Admission(None, {})
 """What the ledger says of an item that nothing binds: no cap, nothing refused."""
 
 
-def _admitted(state: State, item: Item) -> Admission:
-    if state.ledger.holding(item.id, state.queue.turn) is None:
+def _admitted(ledger: FidelityLedger, turn: int, item: Item) -> Admission:
+    if ledger.holding(item.id, turn) is None:
         return _OPEN
     sizes = {
         level: option.tokens
         for level, option in item.levels.items()
         if option is not None and option.tokens is not None
     }
-    return state.ledger.admit(state.queue.turn, item.id, sizes)
+    return ledger.admit(turn, item.id, sizes)
 
 
-def _capped(item: Item, admission: Admission, cap: str | None, rank: Mapping[str, int]) -> Item:
-    """Return an item with what it holds, what it may hold and what governance leaves of it."""
-    caps = [level for level in (item.current, admission.current, cap) if level is not None]
+def _capped(item: Item, admission: Admission, rank: Mapping[str, int]) -> Item:
+    """Return an item with what it holds and what it may hold."""
+    caps = [level for level in (item.current, admission.current) if level is not None]
     if not caps:
         return item
     changed: dict[str, Any] = {"current": max(caps, key=rank.__getitem__)}
@@ -182,6 +210,20 @@ def _capped(item: Item, admission: Admission, cap: str | None, rank: Mapping[str
             if option is not None and level in admission.sizes
         }
     return item.model_copy(update=changed)
+
+
+def _left(item: Item, cap: str | None, rank: Mapping[str, int]) -> Item:
+    """Return what governance leaves of an item.
+
+    A member of a group that has nothing as poor as its cap keeps its poorest level: without any, its
+    mates would have to go with it, and a cap is no reason for that.
+    """
+    if cap is None:
+        return item
+    caps = [cap if item.current is None else max(cap, item.current, key=rank.__getitem__)]
+    if item.group is not None and cap != DELETE:
+        caps += sorted(_levels_left(item, rank), key=rank.__getitem__)[-1:]
+    return item.model_copy(update={"current": min(caps, key=rank.__getitem__)})
 
 
 def _of_size(option: Option, admission: Admission, level: str) -> Option:
@@ -209,11 +251,13 @@ def _levels_left(item: Item, rank: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _allocation(state: State, compiled: Compiled, order: Sequence[str]) -> Allocation:
+def _allocation(
+    state: State, sent: Mapping[str, tuple[str, int]], compiled: Compiled, order: Sequence[str]
+) -> Allocation:
     config = state.config
     with tracing.span() as tell:
         if config.cache_price:
-            allocation = solve_cached(compiled, state.context, config.cache_price, order, config.solver)
+            allocation = solve_cached(compiled, sent, config.cache_price, order, config.solver)
         else:
             allocation = solve_compiled(compiled, config.solver)
         pressure = {"memopt.pressure": state.queue.pressure, "memopt.turn": state.queue.turn}
@@ -235,12 +279,20 @@ def _tokens(item: Item, level: str) -> int:
     return option.tokens
 
 
-def _compared(state: State, choices: Mapping[str, str], sizes: Mapping[str, int]) -> tuple[int, int]:
+def _unchanged(state: State, rewritten: Collection[str]) -> dict[str, tuple[str, int]]:
+    """Return level and tokens of what was sent last, up to the first text that is another one now."""
+    leading = takewhile(lambda item: item not in rewritten, state.context)
+    return {item: (state.context[item].level, state.context[item].tokens) for item in leading}
+
+
+def _compared(
+    state: State, rewritten: Collection[str], choices: Mapping[str, str], sizes: Mapping[str, int]
+) -> tuple[int, int]:
     """Return the tokens of the leading part that is as in the last turn, and how many items differ."""
-    was = state.context
+    was, sent = state.context, _unchanged(state, rewritten)
     prefix = 0
-    for before, now in zip(was, sizes, strict=False):
-        if before != now or was[before] != (choices[now], sizes[now]):
+    for before, now in zip(sent, sizes, strict=False):
+        if before != now or sent[before] != (choices[now], sizes[now]):
             break
         prefix += sizes[now]
     changed = sum(item not in was or was[item].level != choices[item] for item in sizes)

@@ -11,7 +11,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
@@ -19,10 +19,15 @@ from memopt.text.escapes import unescaped
 from memopt.text.idf import StreamingIdf
 from memopt.text.telling import as_written, bigrams_of, merged
 from memopt.text.units import Units, record_units, sentence_units
-from memopt.text.words import CLOSERS, Joint, fails, is_han, restricts
+from memopt.text.words import CLOSERS, Joint, fails, is_han, restricts, without_courtesies
 
-SHARES = {"summary": 0.2, "abstraction": 0.1, "keywords": 1.0}
-"""Of a text's length, that each level of the default ladder has at most."""
+SHARES: Mapping[str, float] = {"summary": 0.5, "abstraction": 0.2, "keywords": 0.5}
+"""Of a text's length, that each level of the default ladder has at most, its mark included: of what is not
+kept in any case. Longer keywords save next to nothing: in Chinese they cost more tokens a character than the
+sentence that they stand for."""
+
+SHORTER = 0.85
+"""Of the length of the next richer level, that a level has at most: it would not be worth its gaps."""
 
 FAIR = 2 / 3
 """Of its share of the length, that a level of sentences or records has to tell of the idf mass."""
@@ -38,6 +43,7 @@ class IdfSentences:
 
     Greedily: next comes the sentence that newly covers most idf mass for the square root of its
     length, of those that still fit. (By length itself short chatter wins, without it long sentences.)
+    Before all others come the ends of a list or a log, see `Units.ends`.
 
     Attributes
     ----------
@@ -70,7 +76,7 @@ class _Cut:
     """A text cut into units, with what each says and costs, for any number of shares.
 
     The units at `needed` and the header of a table are kept in any case, and some other one beside
-    them; those at `first` are chosen before all others.
+    them. The first of a list and those at `early` come next; of lines these, and then the first and the last.
     """
 
     def __init__(
@@ -79,7 +85,7 @@ class _Cut:
         idf: StreamingIdf,
         length: Callable[[str], int],
         needed: Sequence[int] = (),
-        first: Set[int] = frozenset(),
+        early: Collection[int] = (),
     ) -> None:
         self.units, self._length = units, length
         self._needed = needed = sorted({*units.header, *needed})
@@ -88,12 +94,15 @@ class _Cut:
         self._spread = [math.sqrt(length) for length in self._lengths]
         self._weight = idf.weights(term for each in self._terms for term in each)
         nothing: set[str] = set()
+        early, later = (early, units.ends) if units.kind == "lines" else (units.ends, early)
+        turns = dict.fromkeys(later, 1) | dict.fromkeys(early, 0)
         self._alone = [
-            (index not in first, -self._gain(index, nothing), index) for index in range(len(units.texts))
+            (turns.get(index, 2), -self._gain(index, nothing), index) for index in range(len(units.texts))
         ]
         heapq.heapify(self._alone)
         self._known = {term for index in needed for term in self._terms[index]}
         self._mass = self._mass_of(self._weight.keys())
+        self.least = length(units.join(needed))
 
     def within(self, most: int) -> tuple[str, list[int]]:
         """Return the kept units as a text, and their indices in order; nothing when none fits."""
@@ -123,7 +132,7 @@ class _Cut:
         return sum([weight[term] for term in self._terms[index] if term not in covered]) / self._spread[index]
 
     def _choose(self, most: int) -> list[int]:
-        """Return the indices of the units that fit: the needed, the best of `first`, the best of the rest.
+        """Return the indices of the units that fit: the needed, the early, the later, the best of the rest.
 
         What a unit newly covers only shrinks, so an old gain is a bound: most are never recomputed.
         """
@@ -199,7 +208,8 @@ def compressors(idf: StreamingIdf, length: Callable[[str], int] = len) -> dict[s
     """Return compressors for the default ladder that share one idf.
 
     Every level is shorter than all richer ones, or empty: there are only as many keywords as that
-    leaves room for, few of a short text, and none where less than a quarter of them has room.
+    leaves room for, few of a short text, and none where less than a quarter of them has room. Of a text
+    that negates or restricts every level says so, and there are no keywords; see `levels`.
 
     Parameters
     ----------
@@ -227,57 +237,63 @@ def levels(
     length: Callable[[str], int] = len,
     shares: Mapping[str, float] = SHARES,
     mark: str = "",
-    restricted: bool = False,
+    guarded: bool = True,
     failing: bool = False,
 ) -> dict[str, str]:
     """Return the levels of a text by name, richest first, without the empty ones; see `compressors`.
 
     A greeting that fits is no summary: units that tell less of the idf mass than `FAIR` of the share
-    that they may take of the length are no level, and leave the poorer ones their room.
+    that they may take of the length are no level, and leave the poorer ones their room. Both are meant of
+    the text beyond what is kept in any case: one long "only if" leaves the rest its shorter levels.
 
     Parameters
     ----------
     text, idf, length
         As there.
     shares
-        Of the text's length, that each level has at most, richest first; ``keywords`` are keywords,
-        any other level units of the text.
+        Of the text's length, that each level has at most, richest first, and of a richer level at most
+        `SHORTER`; ``keywords`` are keywords, any other level units of the text. What is kept in any case
+        (the header of a table, what restricts) comes on top: the share is of the rest.
     mark
         What every level begins with, ``{}`` in it standing for its name, and for how many records it
         has of how many where it has records, lines, rows or fields; part of its length.
-    restricted
-        Whether "not" and "only if" must not get lost: every level keeps all units that negate or
-        restrict, and a fair share of the rest beside them, and there are no keywords.
+    guarded
+        Whether "not" and "only if" must not get lost: of a text that negates or restricts every level
+        keeps all units that do, and a fair share of the rest beside them, and there are no keywords.
     failing
         Whether units that tell of a failure are chosen before all others, as far as they fit: without
         them what a tool was asked reads as what it did.
     """
     whole = length(text)
-    least = whole - 1
+    room = int(SHORTER * whole)
     made: dict[str, str] = {}
+    plain = unescaped(text)
+    restricted = guarded and restricts(plain)
     cut: _Cut | None = None
     for level, share in shares.items():
-        most = min(int(share * whole), least)
-        if most <= length(mark.format(level)) or (restricted and level == "keywords"):
-            continue
+        most = min(int(share * whole), room)
         if level == "keywords":
             begin = mark.format(level)
-            shrinking = TfIdfKeywords(KEYWORDS, idf).shrinking(unescaped(text))
+            if restricted or most <= length(begin):
+                continue
+            shrinking = TfIdfKeywords(KEYWORDS, idf).shrinking(without_courtesies(plain))
             kept = next((words for words in shrinking if length(begin + words) <= most), "")
         else:
             if cut is None:
                 units = record_units(text)
                 needed = _restricting(units) if restricted else ()
-                first = _failing(units) if failing and fails(unescaped(text)) else frozenset()
-                cut = _Cut(units, idf, length, needed, first)
+                failures = _failing(units) if failing and fails(plain) else frozenset()
+                cut = _Cut(units, idf, length, needed, failures)
+            rest = max(whole - cut.least, 0)
+            most = min(cut.least + int(share * rest), room)
             begin = mark.format(_named(level, cut.units, range(len(cut.units.texts))))
             kept, chosen = cut.within(most - length(begin))
-            if not kept or cut.told(chosen) < FAIR * share:
+            if not kept or cut.told(chosen) * rest < FAIR * (most - cut.least):
                 continue
             begin = mark.format(_named(level, cut.units, chosen))
         if kept and length(begin + kept) <= most:
             made[level] = begin + kept
-            least = length(made[level]) - 1
+            room = int(SHORTER * length(made[level]))
     return made
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
-_PAIR = re.compile(r"\\+u(d[89ab][0-9a-f]{2})\\+u(d[c-f][0-9a-f]{2})", re.IGNORECASE)
-_CHARACTER = re.compile(r"\\+u([0-9a-fA-F]{4})")
-_WHITE = re.compile(r"\\+[nrt]")
+# A run of backslashes is tried once, from its first one and whole: from each of them takes time squared.
+_RUN = r"(?<!\\)\\++"
+_PAIR = re.compile(rf"{_RUN}u(d[89ab][0-9a-f]{{2}}){_RUN}u(d[c-f][0-9a-f]{{2}})", re.IGNORECASE)
+_CHARACTER = re.compile(rf"{_RUN}u([0-9a-fA-F]{{4}})")
+_WHITE = re.compile(rf"{_RUN}[nrt]")
 
 
 def unescaped(text: str) -> str:

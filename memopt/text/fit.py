@@ -24,7 +24,7 @@ from memopt.text.tokens import TokenCounter, counter
 from memopt.text.utility import Utility
 
 _LOOKED_AT = 3
-"""Messages that are compared with the archive: short ones may be equal by chance."""
+"""Known messages that are compared with the archive at least: short ones may be equal by chance."""
 JOINTS = "joints"
 """Names what is held back of the budget, since texts can cost more together than in parts."""
 
@@ -179,33 +179,38 @@ def fit(
     """
     chat = prepare(messages, counter(tokenizer), utility=utility, ladders=ladders, pinned=pinned, costs=costs)
     whole = _Whole(chat, budget)
-    if session is None:
-        return _alone(whole, chat)
-    recorded = session.turn(chat.items, whole.budget, event_id, whole.tightened)
+    try:
+        if session is None:
+            return _alone(whole, chat)
+        recorded = session.turn(chat.items, whole.budget, event_id, whole.tightened, chat.digests)
+    except InfeasibleTurn as error:
+        raise InfeasibleTurn(error.allocation, whole.said) from None
     event = recorded.event
     assert isinstance(event, TurnEvent)
     if not recorded.new and (not recorded.same or not whole.fits(event.choices)):
         raise OtherChat(event.id)
-    other = _archive(session, chat)
+    other = _archive(session, chat, event.rewritten)
     return whole.fitted(event.result, event.prefix_tokens_kept, not recorded.new, other)
 
 
-def _archive(session: Session, chat: Chat) -> tuple[Fault, ...]:
+def _archive(session: Session, chat: Chat, rewritten: Collection[str]) -> tuple[Fault, ...]:
     """Put the texts of new messages into the archive, which a refresh makes levels from.
 
     Returns
     -------
     tuple of Fault
-        ``other_text`` where a message known by its id is another one now. Only the last of the known
-        ones are looked at: where the head of a history is cut off, positions shift up to the end.
+        ``other_text`` where a message known by its id is another one now. Looked at are those that are not
+        sent as they were in the last turn, and the last of the known ones: where the head of a history is
+        cut off, positions shift up to the end.
     """
     known = session.state.originals
     new = [message for message in chat.messages if message.id not in known]
-    last = [message for message in chat.messages if message.id in known][-_LOOKED_AT:]
+    old = [message for message in chat.messages if message.id in known]
+    unsure = [message for message in old[:-_LOOKED_AT] if message.id in rewritten] + old[-_LOOKED_AT:]
     if new:
         session.put({message.id: _original(message) for message in new})
-    texts = session.originals([message.id for message in last])
-    return tuple(_other_text(message) for message in last if texts[message.id] != _original(message))
+    texts = session.originals([message.id for message in unsure])
+    return tuple(_other_text(message) for message in unsure if texts[message.id] != _original(message))
 
 
 def _original(message: Message) -> str:
@@ -246,6 +251,11 @@ class _Whole:
         reserved = self._window.reserved
         held_back = reserved.get(JOINTS, 0) + self._held_back
         return self._window.model_copy(update={"reserved": {**reserved, JOINTS: held_back}})
+
+    @property
+    def said(self) -> str:
+        """What a budget smaller than the limit has to say for itself."""
+        return f"; {self._held_back} of {self.limit} tokens are held back for what joins the messages"
 
     def tightened(self, event: TurnEvent) -> Window | None:
         """Return a smaller budget where a turn is over the limit, None where it fits."""

@@ -35,6 +35,8 @@ class Chat:
         One a message that can be sent, in order, with the message's id.
     texts
         Id to the texts of its levels, without the richest.
+    digests
+        Id to the digests of its levels; see `Ladder.digests`.
     ladder
         Level names, richest first.
     counter
@@ -49,6 +51,7 @@ class Chat:
     groups: Groups
     items: tuple[Item, ...]
     texts: Mapping[str, Mapping[str, str]]
+    digests: Mapping[str, Mapping[str, str]]
     ladder: tuple[str, ...]
     counter: TokenCounter
     costs: Mapping[str, int]
@@ -149,10 +152,11 @@ def prepare(
     if len(worths) != len(sent):
         raise ValueError(f"the utility answered for {len(worths)} messages of {len(sent)}")
     names = {index: f"group {members[0]}" for members in groups.of_several() for index in members}
-    items, texts = [], {}
+    items, texts, digests = [], {}, {}
     for ladder, worth in zip(sent, worths, strict=True):
         message = ladder.message
         levels = dict(_options(ladder, worth, counter))
+        digests[message.id] = ladder.digests
         texts[message.id] = {level: ladder.texts[level] for level in list(levels)[1:]}
         declared = {
             "id": message.id, "levels": levels, "order": message.index, "group": names.get(message.index),
@@ -160,7 +164,9 @@ def prepare(
             "min_level": ladders.ladder[-1] if message.id in waiting else None,
         }  # fmt: skip
         items.append(Item.model_validate(declared))  # reads faster than an `Option` made for each level
-    return Chat(messages, groups, tuple(items), texts, ladders.ladder, counter, costs, frozenset(waiting))
+    return Chat(
+        messages, groups, tuple(items), texts, digests, ladders.ladder, counter, costs, frozenset(waiting)
+    )
 
 
 def _options(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import threading
@@ -13,7 +14,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memopt.columns import DEFAULT_LADDER
-from memopt.session.refresh import Compressor, poorer_levels
+from memopt.session.refresh import Compressor, poorer_levels, refuse_unknown
+from memopt.text.compress import SHARES
 from memopt.text.compress import levels as extractive
 from memopt.text.escapes import unescaped
 from memopt.text.idf import StreamingIdf
@@ -27,10 +29,6 @@ REMEMBERED = 2**14
 MARK = "[{}] "
 """What a level begins with that the built-in compressors made, its name in it, and of how many records it
 has how many: a text that has gaps and does not say so is read as complete."""
-
-SHARES: Mapping[str, float] = {"summary": 0.5, "abstraction": 0.2, "keywords": 0.5}
-"""Of a message's length, that each built-in level has at most, its mark included. Longer keywords save next
-to nothing: in Chinese they cost more tokens a character than the sentence that they stand for."""
 
 _WORDLESS = {level: share for level, share in SHARES.items() if level != "keywords"}
 _FALSE = re.compile(r"[:=,\[(]\s*[Ff]alse\b")
@@ -55,6 +53,8 @@ class Ladder:
     shares
         Level name to the share of the mass it still tells, 0 to 1; a richer level tells at least
         what a poorer one does.
+    digests
+        Level name to a digest of all that is sent of the message at it, images and tool calls included.
     counted
         The counter that counted its texts last, and the tokens of each level; empty before.
     """
@@ -63,6 +63,7 @@ class Ladder:
     texts: Mapping[str, str]
     mass: float
     shares: Mapping[str, float]
+    digests: Mapping[str, str] = field(default_factory=dict)
     counted: list[tuple[TokenCounter, dict[str, int]]] = field(default_factory=list, compare=False)
 
     def tokens(self, counter: TokenCounter) -> dict[str, int]:
@@ -80,6 +81,7 @@ class _Made(NamedTuple):
     poorer: dict[str, str]
     mass: float
     shares: dict[str, float]
+    digests: dict[str, str]
     counted: list[tuple[TokenCounter, dict[str, int]]]
 
 
@@ -114,11 +116,7 @@ class Ladders:
         self.ladder = tuple(ladder)
         self._given: dict[str, Callable[[str], str]] | None = None
         if compressors is not None:
-            unknown = [level for level in compressors if level not in self.ladder[1:]]
-            if unknown:
-                raise ValueError(
-                    f"the ladder {', '.join(self.ladder)} has no poorer level {', '.join(map(repr, unknown))}"
-                )
+            refuse_unknown(compressors, self.ladder)
             self._given = {level: lru_cache(REMEMBERED)(make) for level, make in compressors.items()}
         self._made: OrderedDict[tuple[bytes, bool], _Made] = OrderedDict()
         self._streams: OrderedDict[bytes, StreamingIdf] = OrderedDict()
@@ -146,8 +144,7 @@ class Ladders:
         idf: StreamingIdf | None = None
         said = b""  # digest of all that has been said
         for position, message in enumerate(messages):
-            text = message.text()
-            before, said = said, _link(said, text)
+            before, said = said, _link(said, _whole(message))
             key = said, message.content.may_shrink and message.id not in fixed
             made = self._made.pop(key, None)
             if idf is None and made is None:
@@ -158,7 +155,7 @@ class Ladders:
             assert made is not None
             self._made[key] = made
             texts = {self.ladder[0]: message.content.text} | made.poorer
-            yield Ladder(message, texts, made.mass, made.shares, made.counted)
+            yield Ladder(message, texts, made.mass, made.shares, made.digests, made.counted)
         if idf is not None:
             self._streams[said] = idf
         while len(self._made) > max(REMEMBERED, len(messages)):
@@ -186,19 +183,20 @@ class Ladders:
             share = math.fsum([weight[term] for term in words]) / mass if mass else 1.0
             shares[level] = told = max(told, min(share, 1.0))
         shares[self.ladder[0]] = 1.0
-        return _Made(texts, mass, dict(reversed(shares.items())), [])
+        digests = {level: _digest(message.text(shorter)) for level, shorter in texts.items()}
+        digests[self.ladder[0]] = _digest(_whole(message))
+        return _Made(texts, mass, dict(reversed(shares.items())), digests, [])
 
     def _shorter(self, message: Message, idf: StreamingIdf) -> dict[str, str]:
         """Return the texts of a message's poorer levels by name, richest first."""
         text = message.content.text
         if self._given is None:
-            negated = restricts(unescaped(text))
             if message.answers is None:
-                built_in = extractive(text, idf, shares=SHARES, mark=MARK, restricted=negated)
+                built_in = extractive(text, idf, mark=MARK)
             else:  # what tools print is full of "not": its records may go, and each says what it is
-                denied = negated or _FALSE.search(text)
+                denied = restricts(unescaped(text)) or _FALSE.search(text)
                 shares = _WORDLESS if denied else SHARES
-                built_in = extractive(text, idf, shares=shares, mark=MARK, failing=True)
+                built_in = extractive(text, idf, shares=shares, mark=MARK, guarded=False, failing=True)
             return {level: built_in[level] for level in self.ladder[1:] if level in built_in}
         return poorer_levels(text, self._given, self.ladder)
 
@@ -212,6 +210,16 @@ def _unmarked(level: str, text: str) -> str:
     """Return the text of a level without its mark."""
     found = _MARKED.match(text)
     return text[found.end() :] if found and found[1] == level else text
+
+
+def _whole(message: Message) -> str:
+    """Return all that is sent of a message as text: what is no text as JSON."""
+    said = message.text()
+    return said + json.dumps(message.raw["content"], sort_keys=True) if message.content.fixed else said
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def _link(before: bytes, text: str) -> bytes:

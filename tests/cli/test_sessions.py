@@ -132,7 +132,8 @@ def test_commands_that_only_read_make_no_database(run: Any, tmp_path: Path) -> N
 def test_a_session_that_does_not_exist_is_named(run: Any, begun: list[str]) -> None:
     done = run("status", *begun[:2], "--session", "s2")
     assert done.exit_code == 2
-    assert "there is no session 's2'" in done.stderr
+    assert "there is no session 's2' in " in done.stderr
+    assert "; there are 's1'" in done.stderr
 
 
 def test_a_file_that_is_no_database_is_a_sentence(run: Any, tmp_path: Path) -> None:

@@ -18,6 +18,23 @@ def test_turn_prints_the_result_object_and_what_the_session_adds(run: Any, db: l
     assert set(solved) - {"seconds"} <= set(result)
 
 
+def test_turn_tells_price_per_token_and_certificate_of_its_own(run: Any, db: list[str]) -> None:
+    full = {"budget": 50, "items": [PIN]}
+    run("turn", "-", *db, "--gain", "3", data=full)
+    second = told(run("turn", "-", *db, "--json", "--id", "second", data=full))
+    price = second["price"]
+    assert price > 0
+    assert second["price_per_token"] == price / 50
+    assert second["certificate"] == pytest.approx(price * (0.8 - 1))
+    assert (
+        f"price               {price:.6g} ({price / 50:.3g} a token)"
+        in run("turn", "-", *db, "--id", "second", data=full).stdout
+    )
+    run("turn", "-", *db, data=full)
+    again = told(run("turn", "-", *db, "--json", "--id", "second", data=full))
+    assert again == second | {"recorded": False}
+
+
 def test_turn_for_a_person(run: Any, db: list[str]) -> None:
     done = run("turn", "-", *db, data=TURN)
     assert "│ a    │ keywords │      5 │       1 │" in done.stdout

@@ -42,6 +42,36 @@ def test_worth_says_what_governance_would_do(run: Any, db: list[str]) -> None:
     assert "'bad' would be suppressed: its worth of 0.00 (0.00 to 0.09) lies below 0.40" in text
 
 
+def test_worth_and_status_say_the_same_before_and_after_the_next_turn(
+    run: Any, db: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "config.json"
+    path.write_text('{"governance": {"mode": "govern", "show": 0}}')
+    run("put", "-", *db, "--config", path, data={"bad": "x", "good": "y"})
+    assert run("outcome", "-", *db, data=episodes({"bad": (0, 40), "good": (40, 0)})).exit_code == 0
+    status, bad = told(run("status", *db, "--json")), told(run("worth", *db, "--json"))["memories"][0]
+    assert (bad["state"], bad["governed"]) == ("suppressed", "normal")
+    assert status["governed"] == {"normal": 2, "suppressed": 0, "deprecated": 0}
+    assert status["governed_next"] == {"normal": 1, "suppressed": 1, "deprecated": 0}
+    because = "unless it is pinned: its worth of 0.00"
+    assert f"'bad' normal, suppressed from its next turn on {because}" in run("worth", *db).stdout
+    assert (
+        "(govern; from their next turns on: normal 1, suppressed 1, deprecated 0)"
+        in run("status", *db).stdout
+    )
+    level = {"raw": {"tokens": 60, "utility": 2}, "keywords": {"tokens": 5, "utility": 1}}
+    turn = {"budget": 100, "items": [{"id": "bad", "levels": level}]}
+    assert told(run("turn", "-", *db, "--json", data=turn))["choices"] == {"bad": "keywords"}
+    status, bad = told(run("status", *db, "--json")), told(run("worth", *db, "--json"))["memories"][0]
+    assert (bad["state"], bad["governed"]) == ("suppressed", "suppressed")
+    assert status["governed"] == status["governed_next"] == {"normal": 1, "suppressed": 1, "deprecated": 0}
+    assert "'bad' suppressed: its worth" in run("worth", *db).stdout
+    assert "suppressed 1, deprecated 0 (govern)" in run("status", *db).stdout
+    again = lines([{"id": f"again {number}", "success": True, "retrieved": ["bad"]} for number in range(60)])
+    assert run("outcome", "-", *db, data=again).exit_code == 0
+    assert "'bad' suppressed, normal from its next turn on\n" in run("worth", *db).stdout
+
+
 @pytest.mark.parametrize(
     ("counts", "why"),
     [

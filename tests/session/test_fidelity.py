@@ -185,3 +185,14 @@ def test_what_a_refresh_opened_stays_open_while_governance_lowers_it() -> None:
 def test_a_level_that_the_ladder_does_not_have_is_held_by_nothing() -> None:
     with pytest.raises(ValueError, match="tuple"):
         FidelityLedger().after(1, {"new": Held("gist", 3)})
+
+
+def test_a_rewritten_text_may_be_longer_at_the_level_held_but_not_richer():
+    ledger = FidelityLedger().after(1, {"a": Held("summary", 40), "b": Held(DELETE, 0)})
+    lifted = ledger.rewritten(["a", "b", "never seen"])
+    assert lifted.admit(2, "a", {"raw": 100, "summary": 60, "keywords": 50}) == Admission(
+        "summary", {"summary": 60, "keywords": 50}
+    )
+    assert lifted.admit(2, "b", {"raw": 100}).sizes == {}
+    assert lifted.after(2, {"a": Held("summary", 60)}).held["a"] == Held("summary", 60)
+    assert ledger.rewritten([]) is ledger

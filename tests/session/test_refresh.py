@@ -10,6 +10,7 @@ from memopt.columns import DEFAULT_LADDER, DELETE
 from memopt.session.fidelity import FidelityLedger, Held
 from memopt.session.pressure import PressureQueue
 from memopt.session.refresh import Archive, Compressor, Refreshed, reextract
+from memopt.session.session import Session
 from memopt.text.compress import compressors
 from memopt.text.idf import StreamingIdf
 
@@ -69,7 +70,7 @@ def test_refreshing_twice_makes_the_same_levels() -> None:
     once, twice = (reextract(texts, compressors(idf), DEFAULT_LADDER) for _ in range(2))
     assert once == twice
     assert once.texts["m"]["raw"] == texts["m"]
-    assert set(once.texts["m"]) == {"raw", "summary"}
+    assert list(once.texts["m"]) == ["raw", "summary", "abstraction"]
 
 
 def test_a_compressor_must_return_text() -> None:
@@ -89,3 +90,18 @@ def test_no_level_comes_from_a_richer_one() -> None:
     cuts: dict[str, Compressor] = {"summary": lambda text: text[:4], "keywords": lambda text: text[-3:]}
     made = reextract(ARCHIVE, cuts, DEFAULT_LADDER, ["a"])
     assert made.texts["a"] == {"raw": ARCHIVE["a"], "summary": "One.", "keywords": "it."}
+
+
+@pytest.mark.parametrize("level", ["raw", "gist", "delete"])
+def test_a_level_that_is_no_poorer_one_is_refused_before_anything_opens(level: str) -> None:
+    session = Session()
+    session.put({"a": "text"})
+    session.turn([{"id": "a", "levels": {"raw": {"tokens": 9, "utility": 1}}}], 0)
+    with pytest.raises(ValueError, match=f"no poorer level '{level}'"):
+        session.refresh({level: str.upper})
+    assert session.state.ledger.opens == {}
+
+
+def test_one_id_is_no_list_of_ids() -> None:
+    with pytest.raises(TypeError, match="read the text 'task'"):
+        Session().refresh({}, items="task")

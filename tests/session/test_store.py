@@ -14,6 +14,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -599,3 +601,31 @@ def test_a_missing_event_is_no_bare_error(tmp_path):
             connection.execute("DELETE FROM memopt_events WHERE number = 2")
         assert session.state.number == 3
         assert sorted(session.state.originals) == ["a", "b"]
+
+
+@pytest.mark.parametrize("how", ["moved", "removed", "replaced"])
+def test_a_database_that_goes_away_while_it_is_open_loses_nothing_in_silence(
+    how: str, tmp_path: Path
+) -> None:
+    path, other = tmp_path / "m.db", tmp_path / "other.db"
+    with Store(other) as store:
+        Session(log=store.session("s1")).turn([], 7, "another")
+    with Store(path) as store:
+        session = Session(log=store.session("s1"))
+        session.turn([], 9, "t1")
+        if how == "moved":
+            path.rename(tmp_path / "elsewhere.db")
+        elif how == "removed":
+            path.unlink()
+        else:
+            other.replace(path)
+        with pytest.raises(StoreFailed, match="moved, removed or replaced while it was open"):
+            session.turn([], 9, "t2")
+
+
+@pytest.mark.parametrize("name", [3, None, b"s"])
+def test_the_name_of_a_session_is_a_text(name: Any, tmp_path: Path) -> None:
+    with Store(tmp_path / "m.db") as store:
+        with pytest.raises(StoreFailed, match="name of a session is a text"):
+            store.session(name)
+        assert store.sessions() == []

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memopt.session.refresh import Compressor
-from memopt.text.compress import SHARES, IdfSentences, TfIdfKeywords, compressors, levels
+from memopt.text.compress import SHARES, SHORTER, IdfSentences, TfIdfKeywords, compressors, levels
 from memopt.text.idf import StreamingIdf
 from memopt.text.units import record_units
-from memopt.text.words import LONGEST, jieba_terms, join, sentences, terms
+from memopt.text.words import LONGEST, jieba_terms, join, restricts, sentences, terms
 
 TALK = """Ann: Hi there! How are you? I'm fine.
 Ann: I adopted a greyhound called Biscuit from the shelter in Leeds. She is lovely.
@@ -214,7 +214,8 @@ def test_a_list_of_json_is_summarised_by_whole_elements_each_once() -> None:
 def test_a_log_is_summarised_by_whole_lines_each_once() -> None:
     lines = ["ok. Session 1.5 opened by mia", "WARN pool full. Growing"]
     text = "\n".join([lines[0]] * 4 + [lines[1]] + [lines[0]] * 2)
-    assert levels(text, StreamingIdf(), shares={"summary": 0.5})["summary"].splitlines() == lines
+    kept = levels(text, StreamingIdf(), shares={"summary": 0.5})["summary"]
+    assert kept.splitlines() == [lines[0], "…", lines[1]]
 
 
 LADDER = {"summary": 0.5, "abstraction": 0.2, "keywords": 0.5}
@@ -247,12 +248,12 @@ TASK = (
 
 
 def test_what_is_restricted_keeps_its_restriction_and_its_request_or_has_no_level() -> None:
-    made = levels(TASK.format("Do not change the tests. "), StreamingIdf(), shares=LADDER, restricted=True)
+    made = levels(TASK.format("Do not change the tests. "), StreamingIdf(), shares=LADDER)
     assert list(made) == ["summary"]
     assert "Do not change the tests." in made["summary"]
     assert "Find out why" in made["summary"] or "Write down" in made["summary"]
     short = "Find out why the parser fails on empty input. Do not change the tests."
-    assert levels(short, StreamingIdf(), shares=LADDER, restricted=True) == {}
+    assert levels(short, StreamingIdf(), shares=LADDER) == {}
 
 
 REST = (
@@ -274,7 +275,7 @@ def test_a_restriction_keeps_the_list_that_it_is_about(rule: str) -> None:
     text = f"Clean the server. {rule}{REST}"
     short = 0
     for share in (0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-        kept = levels(text, StreamingIdf(), shares={"summary": share}, restricted=True)
+        kept = levels(text, StreamingIdf(), shares={"summary": share})
         assert all(rule in summary for summary in kept.values())
         short += len(kept)
     assert short
@@ -282,22 +283,22 @@ def test_a_restriction_keeps_the_list_that_it_is_about(rule: str) -> None:
 
 def test_lists_below_equal_words_are_all_kept() -> None:
     rules = "Not here:\n- the red chair\n" + REST + "\nNot here:\n- the blue table\n"
-    kept = levels(rules + REST, StreamingIdf(), shares={"summary": 0.8}, restricted=True)["summary"]
+    kept = levels(rules + REST, StreamingIdf(), shares={"summary": 0.8})["summary"]
     assert "Not here:\n- the red chair" in kept
     assert "Not here:\n- the blue table" in kept
 
 
 def test_a_long_sentence_that_restricts_is_kept_whole() -> None:
     rule = (
-        ", ".join(f"remove the file of room {number}" for number in range(20)) + ", but do not remove others."
+        ", ".join(f"remove the file of room {number}" for number in range(18)) + ", but do not remove others."
     )
     assert len(sentences(rule)) > 2
     kept = [
-        levels(f"{rule} {REST}", StreamingIdf(), shares={"summary": share}, restricted=True)
-        for share in (0.4, 0.6, 0.8, 0.95)
+        levels(f"{rule} {REST}", StreamingIdf(), shares={"summary": share})
+        for share in (0.1, 0.4, 0.6, 0.8, 0.95)
     ]
     assert kept[0] == {}
-    assert kept[-1]["summary"].startswith(rule)
+    assert kept[2]["summary"].startswith(rule)
     assert all(rule in summary for made in kept for summary in made.values())
 
 
@@ -329,9 +330,96 @@ def test_what_does_not_fit_together_is_searched_by_halves() -> None:
     assert counted < len(lines) + 50
 
 
+MIGRATE = (
+    "Migrate the billing service from MySQL to PostgreSQL by Friday. Anna has the passwords of both servers. "
+    "Write the steps down in the wiki, with the time that each one took. Tell the team in Leeds when it runs."
+)
+RULE = (
+    "At least two of the four workers have to go on with the payments of all customers while the tables "
+    "are copied, without a single lost row and only with the old keys."
+)
+
+
+def test_one_long_restriction_leaves_the_rest_its_shorter_levels() -> None:
+    text = f"{RULE} {MIGRATE} {REST}"
+    assert len(RULE) > 0.25 * len(text)
+    made = levels(text, StreamingIdf())
+    assert list(made) == ["summary", "abstraction"]
+    rest = len(text) - len(RULE)
+    for level, kept in made.items():
+        assert kept.startswith(f"{RULE} ")
+        assert SHARES[level] / 2 * rest < len(kept) - len(RULE) <= SHARES[level] * rest
+
+
+@pytest.mark.parametrize("share", [0.9, 0.99, 1.0])
+def test_a_level_that_is_hardly_shorter_is_none(share: float) -> None:
+    text = f"{MIGRATE} {REST}"
+    made = levels(text, StreamingIdf(), shares={"summary": share, "abstraction": 0.98 * share})
+    sizes = [len(text), *map(len, made.values())]
+    assert len(sizes) == 3
+    assert all(shorter <= SHORTER * richer for richer, shorter in pairwise(sizes))
+
+
+@pytest.mark.parametrize(
+    "courtesy", ["No problem, my friend!", "Don’t worry, my friend!", "没问题，my friend!"]
+)
+def test_of_no_problem_no_problem_becomes_a_keyword(courtesy: str) -> None:
+    text = f"{courtesy} The train to Rome leaves at nine from the north."
+    assert levels(text, StreamingIdf(), shares={"keywords": 0.8}) == {
+        "keywords": "friend, train, rome, leaves, nine, north"
+    }
+
+
+def test_what_a_refresh_makes_forbids_what_the_memory_forbids() -> None:
+    allergy = (
+        "The user is allergic to peanuts and must not be given any dish that contains nuts or nut oil. "
+        "She likes walks by the river with her dog, old films and tea in the garden. Her sister lives in "
+        "Leeds and works as a nurse."
+    )
+    made = {level: make(allergy) for level, make in compressors(texts_of(allergy)).items()}
+    assert made["summary"].startswith("The user is allergic to peanuts and must not be given any dish")
+    assert len(made["summary"]) < len(allergy)
+    assert made["keywords"] == ""
+    rule = (
+        "Do not touch the payments table before Friday. Migrate the service to PostgreSQL without downtime."
+    )
+    assert not any(make(rule) for make in compressors(texts_of(rule)).values())
+
+
+def test_the_levels_of_a_refresh_are_those_of_a_chat() -> None:
+    made = {level: make(MIGRATE) for level, make in compressors(StreamingIdf()).items()}
+    assert made == levels(MIGRATE, StreamingIdf())
+    assert SHARES["abstraction"] * len(MIGRATE) < len(made["summary"]) <= SHARES["summary"] * len(MIGRATE)
+
+
+def test_the_first_of_a_list_is_kept() -> None:
+    flat = [{"rank": 1, "hotel": "Inn", "price": 9}]
+    long = [{"rank": rank, "hotel": f"House {rank * 7} of Anna", "price": 9 * rank} for rank in range(2, 13)]
+    for text in (json.dumps(flat + long), json.dumps({"ok": True, "hotels": flat + long})):
+        made = levels(text, texts_of(*["1 inn 9"] * 9), guarded=False, failing=True)
+        for level in ("summary", "abstraction"):
+            assert '{"rank":1,"hotel":"Inn","price":9}' in made[level]
+            assert "…" not in made[level]
+
+
+def test_a_log_keeps_its_first_and_last_line_and_shows_its_gaps() -> None:
+    lines = [f"12:{n:02} house {n * 7} of {n * 11} bricks stands in Leeds" for n in range(20)]
+    begin, end = "begin " * 8 + "begin", "end " * 12 + "end"
+    text = "\n".join([begin, *lines, end])
+    kept = levels(text, texts_of(*["begin, end"] * 9), shares={"summary": 0.3}, mark="[{}] ")["summary"]
+    mark, _, told = kept.partition("] ")
+    shown = told.splitlines()
+    assert (shown[0], shown[-1]) == (begin, end)
+    assert mark == f"[summary: {len(shown) - shown.count('…')} of 22 lines"
+    assert len(kept) <= 0.3 * len(text)
+    numbers = [text.splitlines().index(line) for line in shown if line != "…"]
+    gaps = sum(after - before > 1 for before, after in pairwise(numbers))
+    assert shown.count("…") == gaps > 0
+
+
 def test_a_restriction_that_is_repeated_is_needed_once() -> None:
     text = "Do not wait. " * 5 + "Book the hotel in Leeds."
-    kept = levels(text, StreamingIdf(), shares={"summary": 0.5}, restricted=True)["summary"]
+    kept = levels(text, StreamingIdf(), shares={"summary": 0.5})["summary"]
     assert kept == "Do not wait. Book the hotel in Leeds."
 
 
@@ -348,7 +436,9 @@ def test_a_level_says_how_many_of_the_records_it_has() -> None:
 
 def test_keywords_of_json_have_no_letters_of_its_escapes() -> None:
     text = json.dumps({"page": "Anna\nBiscuit\tLeeds " * 9})
-    assert levels(text, StreamingIdf())["keywords"] == "anna, biscuit, leeds, page"
+    assert levels(text, StreamingIdf(), shares={"keywords": 0.5}) == {
+        "keywords": "anna, biscuit, leeds, page"
+    }
 
 
 @given(texts_that_repeat, st.sampled_from([SHARES, {"gist": 0.7, "keywords": 0.5}, {"gist": 1.0}]))
@@ -425,10 +515,13 @@ def test_real_dialogues_in_two_languages_shrink_to_their_shares(shared: Path) ->
             summary, abstraction, keywords = (
                 made[level](day) for level in ("summary", "abstraction", "keywords")
             )
-            assert 0 < len(summary) <= SHARES["summary"] * len(day)
-            assert len(abstraction) <= SHARES["abstraction"] * len(day)
+            sizes = [len(day), *(len(text) for text in (summary, abstraction, keywords) if text)]
+            assert all(shorter <= SHORTER * richer for richer, shorter in pairwise(sizes))
             assert keywords.count(", ") + keywords.count("、") <= 11
-            assert 0 < len(keywords) < min(len(text) for text in (summary, abstraction, day) if text)
+            assert bool(keywords) is not restricts(day)
+            for level, text in (("summary", summary), ("abstraction", abstraction)):
+                assert restricts(day) or len(text) <= SHARES[level] * len(day)
+                assert restricts(text) or not text or not restricts(day)
 
 
 TABLE = "| name | age |\n|---|---|\n" + "".join(
@@ -448,13 +541,16 @@ def test_the_rows_of_a_table_keep_its_header(text: str) -> None:
         assert rows.startswith(header)
         count = len(rows.splitlines()) - len(header.splitlines())
         assert mark == f"[{level}: {count} of 60 rows"
-    assert levels(text, StreamingIdf(), shares={"summary": len(header) / len(text)}) == {}
+    tiny = 10 / len(text)
+    assert levels(text, StreamingIdf(), shares={"summary": tiny}) == {}
 
 
 def test_what_tells_of_a_failure_comes_first() -> None:
     lines = [f"step {number} of house {number * 7}: {number * 11} bricks" for number in range(8)]
     text = "\n".join([*lines, "Error: no", *lines[:2]])
     for failing in (False, True):
-        kept = levels(text, StreamingIdf(), shares={"summary": 0.3}, failing=failing)["summary"]
+        kept = levels(text, StreamingIdf(), shares={"summary": 0.3}, guarded=False, failing=failing)[
+            "summary"
+        ]
         assert ("Error: no" in kept) is failing
         assert kept.count("step") >= 2

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 import pytest
@@ -271,8 +272,77 @@ def test_positions_that_shift_are_told() -> None:
     assert fit(chat, 1_000, session=session).report.diagnostics == ()
     assert fit(chat, 1_000, session=session).report.diagnostics == ()
     found = fit(chat[2:], 1_000, session=session).report.diagnostics
-    assert {(fault.code, fault.item) for fault in found} == {("other_text", f"m{k}") for k in (1, 2, 3)}
+    assert [(fault.code, fault.item) for fault in found] == [("other_text", f"m{k}") for k in range(4)]
+
+
+def image(name: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "image_url", "image_url": {"url": f"https://a/{name}.png"}}]}
+
+
+@pytest.mark.parametrize("cache_price", [0.0, 5.0])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            {"role": "system", "content": "Today is Monday."},
+            {"role": "system", "content": "Today is Friday."},
+        ),
+        (image("a"), image("b")),
+        (
+            {"role": "user", "content": "Hi.", "name": "ann"},
+            {"role": "user", "content": "Hi.", "name": "bob"},
+        ),
+    ],
+)
+def test_another_text_of_the_same_size_ends_the_unchanged_part(
+    before: dict[str, Any], after: dict[str, Any], cache_price: float
+) -> None:
+    session = Session(Config(cache_price=cache_price))
+    fit([before, *CHAT[1:]], 5_000, session=session)
+    assert fit([after, *CHAT[1:]], 5_000, session=session).report.prefix_tokens == 0
+    assert (fit([after, *CHAT[1:]], 5_000, session=session).report.prefix_tokens or 0) > 0
+    assert replay([json.dumps(record.line()) for record in session.events()]).identical
+
+
+def test_what_is_sent_is_what_is_counted_when_a_message_became_longer() -> None:
+    session = Session()
+    short, long = ({"role": "user", "content": text, "id": "a"} for text in ("Hi.", "word " * 180))
+    fit([short, SYSTEM], 2_000, session=session)
+    fitted = fit([long, SYSTEM], 2_000, session=session)
+    assert fitted.messages == [long, SYSTEM]
+    assert fitted.allocation["tokens"] > 900
+    assert session.state.context["a"].tokens > 900
+    assert [fault.code for fault in fitted.report.diagnostics] == ["other_text"]
+    assert replay([json.dumps(record.line()) for record in session.events()]).identical
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_unchanged_part_is_the_one_that_is_sent(seed: int) -> None:
+    draw = random.Random(seed)
+    words = ["tea", "train", "not", "hotel", "ticket", "nine", "late", "Rome", "7", "refund"]
+    chat = [
+        {"role": draw.choice(["user", "assistant"]), "id": f"own {k}",
+         "content": ". ".join(" ".join(draw.choices(words, k=6)) for _ in range(draw.randint(1, 9)))}
+        for k in range(24)
+    ]  # fmt: skip
+    session = Session(Config(cache_price=draw.choice([0.0, 3.0])))
+    sent: list[dict[str, Any]] = []
+    for end in range(6, 24, 3):
+        fitted = fit(chat[draw.randint(0, 3) : end], 700, WORDS, session)
+        pairs = zip(sent, fitted.messages, strict=False)
+        same = [now for _, now in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+        sizes = {row.id: row.tokens for row in fitted.report.rows}
+        assert fitted.report.prefix_tokens == sum(sizes[message["id"]] for message in same)
+        sent = fitted.messages
 
 
 def test_what_waits_for_an_answer_is_not_called_pinned_as_it_is() -> None:
     assert [row.pinned for row in fit(CHAT, 10_000).report.rows] == [True, *[False] * 5]
+
+
+@pytest.mark.parametrize("session", [None, Session()])
+def test_a_limit_that_is_too_low_says_what_is_held_back_of_it(session: Session | None) -> None:
+    with pytest.raises(
+        InfeasibleTurn, match=r"over the budget of 17.*; 3 of 20 tokens are held back for what"
+    ):
+        fit([SYSTEM], 20, session=session)

@@ -98,6 +98,43 @@ def test_wrappers_are_opened_to_a_depth_only() -> None:
     assert len(record_units(json.dumps({"data": {"data": value}})).texts) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "chosen", "kept"),
+    [
+        ("a\nb\nc\nd\ne", [0, 2, 4], "a\n…\nc\n…\ne"),
+        ("a\nb\nc\nd\ne", [1, 2], "b\nc"),
+        ("exit code 0\nb\n[1111, 2222, 3333, 4444]\nd\ne", [0, 3, 7], "exit code 0\n…\n[2222]\n…\ne"),
+        (
+            "12:01 ok\n12:02 Late. " + "Very late. " * 9 + "at\nend",
+            [0, 1, 3, 12],
+            "12:01 ok\n12:02 Late. Very late.\nend",
+        ),
+        ("a,b,c\nd,e,f\ng,h,i\nj,k,l", [0, 1, 3], "a,b,c\nd,e,f\nj,k,l"),
+        (json.dumps({"x": 1, "page": "a\nb\nc\nd and e and f"}), [1, 3], r'{"page":"a\n\u2026\nc"}'),
+    ],
+)
+def test_lines_that_are_left_out_between_others_show(text: str, chosen: list[int], kept: str) -> None:
+    assert record_units(text).join(chosen) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "ends"),
+    [
+        (json.dumps({"status": "ok", "results": FLIGHTS, "next": None}), [1]),
+        (json.dumps(FLIGHTS), [0]),
+        ("a\nb\nc", [0, 2]),
+        ("exit code 0\n" + json.dumps(FLIGHTS), [1]),
+        ("a,b,c\nd,e,f\ng,h,i", [1]),
+        ('{"a": 1, "b": 2}', []),
+        (PROSE, []),
+        ("[]", []),
+        ("", []),
+    ],
+)
+def test_the_ends_are_of_what_has_an_order(text: str, ends: list[int]) -> None:
+    assert record_units(text).ends == ends
+
+
 def test_the_lines_of_a_log_are_not_cut_at_stops_within() -> None:
     lines = ["12:01 GET /v1.2 ok. Done in 1.5 s", "12:02 WARN pool full. Growing", "    at main(4)", "exit 1"]
     units = record_units("\n\n".join(lines) + "\n")

@@ -18,6 +18,12 @@ from memopt.text.words import fails, restricts, sentences, stretches
         "je n’aime que ça", "Pas de sucre", "sauf lundi", "sin gluten", "sólo rojo", "Nunca",
         "я не хочу", "Только красный", "без сахара", "لا أريد", "لم يصل", "فقط اليوم",
         "三点之前到", "没有辣椒", "切勿外出", "肉なしでお願い", "赤だけ", "行きません",
+        "必须周五到", "至少三人", "no more than two",
+        "Stay away from the payments table", "Keep the kids away from it", "Keep out of my room",
+        "Hands off the payments table", "Peanuts are off limits", "off-limits", "Leave the old logs alone",
+        "Refrain from pushing to main", "Leave it untouched", "Keep it under 300 words", "below $50",
+        "You must pay first", "at least two", "fewer than nine", "limited to two", "max. 3",
+        "No problem, but call only Ann", "Don't worry, I will not fly", "It is not only red but not round",
     ],
 )  # fmt: skip
 def test_negations_and_restrictions_are_seen(text: str) -> None:
@@ -40,6 +46,13 @@ def test_negations_and_restrictions_are_seen(text: str) -> None:
         "非常好",
         "我要红色的",
         "ok 👍",
+        "No problem, happy to help!",
+        "Don't worry",
+        "Don’t worry, do not hesitate to ask",
+        "It is not only red but round",
+        "Why not?",
+        "不客气，没问题，别担心",
+        "It stands under the bridge at Keep 3, off the road; Max Lee stays alone, most at hand",
     ],
 )
 def test_other_texts_are_not_taken_for_any(text: str) -> None:
