@@ -137,7 +137,7 @@ _DIFFERENCES = (
     "in the paper of LoCoMo. The shares of its cascade are not told; two readings are shown.",
     "EC depends on sizes and dates alone; the published summaries have 173 tokens in the mean. The form of "
     "the date (the day alone) and a utility that counts sessions alike were chosen, among the readings named "
-    "in benchmarks/replay.py, because the published EC fits them: that it agrees is no independent confirmation.",
+    "in benchmarks/replay.py, because the published EC fits them: that it agrees confirms nothing.",
     "ATR: raw text (FIFO) agrees; compressed levels keep fewer answer tokens here at equal EC. How the "
     "published keywords were weighed and answers matched is not known; benchmarks/replay.py tells what was "
     "tried. The LLM-free levels here know the idf of earlier sessions only.",

@@ -265,25 +265,27 @@ def _content(word: str) -> tuple[str, ...]:
 
 
 def _of_line(line: str) -> Iterator[str]:
-    begun = ""
+    begun: list[str] = []
     for piece in (_ANY_END if _HAN_MARK.search(line) else _END).split(line):
-        begun = f"{begun} {piece}" if begun else piece
-        if not (begun.endswith(".") and _ABBREVIATION.search(begun, max(len(begun) - _ENDS_IN, 0))):
-            if begun.strip():
-                yield begun.strip()
-            begun = ""
-    if begun.strip():
-        yield begun.strip()
+        said = f"{begun[-1][-_ENDS_IN:]} {piece}" if begun else piece
+        begun += [piece] if piece or begun else []
+        if not (said.endswith(".") and _ABBREVIATION.search(said, max(len(said) - _ENDS_IN, 0))):
+            yield from filter(None, [" ".join(begun).strip()])
+            begun = []
+    yield from filter(None, [" ".join(begun).strip()])
 
 
 def _no_longer_than(sentence: str, longest: int) -> Iterator[str]:
-    while len(sentence) > longest:
-        cut = _CUT.search(sentence[:longest])
-        end = cut.end() if cut and cut.start() else longest
-        yield sentence[:end].strip()
-        sentence = sentence[end:].strip()
-    if sentence:
-        yield sentence
+    at, length = 0, len(sentence)
+    while length - at > longest:
+        cut = _CUT.search(sentence[at : at + longest])
+        end = at + (cut.end() if cut and cut.start() else longest)
+        yield sentence[at:end].strip()
+        while end < length and sentence[end].isspace():
+            end += 1
+        at = end
+    if at < length:
+        yield sentence[at:]
 
 
 def _between(before: str, after: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memopt.text.words import fails, restricts, sentences, stretches
+from memopt.text.words import LONGEST, fails, restricts, sentences, stretches
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,8 @@ def test_a_numbered_line_stays_with_its_number() -> None:
 
 def test_stretches_end_at_function_characters() -> None:
     assert stretches("快递员把包裹放在门口的鞋柜，是4号。OK") == ["快递员", "包裹放", "门口", "鞋柜"]
+
+
+def test_long_lines_are_cut_in_one_walk():
+    assert len(sentences("a. " * 200_000)) == 3 * 200_000 // LONGEST
+    assert {len(each.text) for each in sentences("😀" * (2_000 * LONGEST))} == {LONGEST}
