@@ -237,3 +237,24 @@ def test_nothing_is_written_when_a_benchmark_fails(tmp_path: Path, monkeypatch: 
     with pytest.raises(RuntimeError, match="no kernels"):
         main(["speed", "--quick", "--items", "10", "--out", str(tmp_path / "out.json")])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_governance(run: Any) -> None:
+    reports, printed = run("governance")
+    rows = reports["governance"]["rows"]
+    assert rows[0]["withhold"] == 0
+    assert (rows[0]["harmful_missed"], rows[0]["idle_deprecated"]) == (
+        2,
+        0,
+    )  # nothing withheld, none deprecated
+    assert all(row["good_deprecated"] == 0 for row in rows)
+    assert "2 of 2" in printed
+
+
+def test_log_worth(run: Any, shared: Path) -> None:
+    reports, printed = run("log-worth")
+    rows = {row["log"]: row for row in reports["log-worth"]["rows"]}
+    assert rows["reflexion"]["labels"] == {"uncertain": 200}
+    assert sum(row["deprecated"] for row in rows.values()) == 0
+    assert all(set(row["most"]) >= {"worth", "low", "high", "lift"} for row in rows.values())
+    assert "200 uncertain" in printed

@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-import governed_world as world
 import pytest
 
+from benchmarks import governed_world as world
 from memopt.columns import DELETE
 from memopt.session.contrast import Contrast
 from memopt.session.errors import InvalidState

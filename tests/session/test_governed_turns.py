@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import memory_logs as logs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Declared, declarations
 
+from benchmarks import memory_logs as logs
 from memopt.columns import DELETE
 from memopt.errors import InvalidInstance
 from memopt.session.config import Config
@@ -230,11 +230,11 @@ def driven(log: logs.Log, seed: int, harmful: str | None = None) -> tuple[list[l
 
 
 def test_real_logs_deprecate_none_and_say_why_some_are_suppressed(shared: Path) -> None:
-    airline, reflexion = logs.airline(shared), logs.reflexion(shared)
+    airline, reflexion = logs.airline(), logs.reflexion()
     lives = {
         **{f"airline, seed {seed}": driven(airline, seed) for seed in range(4)},
         "reflexion": driven(reflexion, 0),
-        **{name: driven(log, 0) for name, log in logs.cheatsheets(shared).items()},
+        **{name: driven(log, 0) for name, log in logs.cheatsheets().items()},
     }
     suppressed, judged = {}, {}
     for name, (changes, session) in lives.items():
@@ -249,7 +249,7 @@ def test_real_logs_deprecate_none_and_say_why_some_are_suppressed(shared: Path) 
 
 
 def test_a_harmful_memory_of_a_real_log_is_deprecated(shared: Path) -> None:
-    airline = logs.airline(shared)
+    airline = logs.airline()
     seen = Counter(memory for retrieved, _ in airline.episodes for memory in retrieved)
     often = seen.most_common(1)[0][0]
     changes, _ = driven(airline, 0, harmful=often)

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import memory_logs as logs
 import pytest
 
+from benchmarks import memory_logs as logs
 from memopt.session.errors import InvalidOutcome, InvalidState
 from memopt.session.worth import MOST_PAIRED, MemoryWorth, Worth, WorthRule
 
@@ -174,7 +174,7 @@ def test_a_broken_state_is_refused(change: dict[str, Any]) -> None:
 
 
 def test_all_reflexion_memories_are_uncertain(shared: Path) -> None:
-    worth = replayed(logs.reflexion(shared))
+    worth = replayed(logs.reflexion())
     reports = worth.reports()
     assert [report.label for report in reports] == ["uncertain"] * 200
     assert max(report.retrievals for report in reports) == 3
@@ -183,7 +183,7 @@ def test_all_reflexion_memories_are_uncertain(shared: Path) -> None:
 
 
 def test_tau_bench_rules_get_intervals_and_lift(shared: Path) -> None:
-    worth = replayed(logs.airline(shared))
+    worth = replayed(logs.airline())
     assert worth.base_rate == 0.42
     reports = [report for report in worth.reports() if report.label != "uncertain"]
     assert len(reports) >= 12
@@ -198,7 +198,7 @@ def test_tau_bench_rules_get_intervals_and_lift(shared: Path) -> None:
 
 
 def test_cheatsheet_logs_show_that_a_high_worth_may_be_the_base_rate_alone(shared: Path) -> None:
-    found = logs.cheatsheets(shared)
+    found = logs.cheatsheets()
     assert len(found) == 9
     for log in found.values():
         worth = replayed(log)

@@ -1,4 +1,4 @@
-"""Real retrieval logs beside the repository, as memories and episodes; tests skip where they are absent."""
+"""Real retrieval logs beside the repository, as memories and episodes; an error where one is absent."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from benchmarks.data import DATA
 from memopt.text.idf import StreamingIdf
 from memopt.text.words import terms
 
@@ -22,18 +21,18 @@ class Log:
     episodes: list[tuple[list[str], bool]]
 
 
-def reflexion(shared: Path) -> Log:
+def reflexion() -> Log:
     """Return 200 ALFWorld episodes, each with the reflections of its task (MIT; Shinn et al. 2023)."""
-    folder = _folder(shared, "reflexion_alfworld")
+    folder = DATA / "reflexion_alfworld"
     episodes = _lines(folder / "episodes.jsonl")
     memories = list(json.loads((folder / "memories.json").read_bytes()))
     return Log(memories, [(episode["retrieved"], episode["success"]) for episode in episodes])
 
 
-def cheatsheets(shared: Path) -> dict[str, Log]:
+def cheatsheets() -> dict[str, Log]:
     """Return the logs of Dynamic Cheatsheet that name what was retrieved (MIT; Suzgun et al. 2025)."""
     logs = {}
-    for path in sorted(_folder(shared, "dynamic_cheatsheet").glob("*.jsonl")):
+    for path in sorted((DATA / "dynamic_cheatsheet").glob("*.jsonl")):
         episodes = _lines(path)
         if any(episode.get("retrieved") for episode in episodes):
             logs[path.stem] = Log(
@@ -43,13 +42,13 @@ def cheatsheets(shared: Path) -> dict[str, Log]:
     return logs
 
 
-def airline(shared: Path, retrieved: int = 3) -> Log:
+def airline(retrieved: int = 3) -> Log:
     """Return 200 tau-bench airline episodes with the policy rules nearest to the task (MIT; Yao et al. 2024).
 
     The rules are those of the policy's sections on booking, changing, cancelling and refunds, all of
     them correct; the nearest are those that share most idf mass with the task's instruction.
     """
-    folder = _folder(shared, "tau_bench")
+    folder = DATA / "tau_bench"
     rules = {}
     for section in (folder / "airline_policy.md").read_text().split("\n## ")[2:]:
         title, _, body = section.partition("\n")
@@ -66,13 +65,6 @@ def airline(shared: Path, retrieved: int = 3) -> Log:
 
     episodes = _lines(folder / "airline_episodes.jsonl")
     return Log(list(rules), [(nearest(episode["instruction"]), episode["success"]) for episode in episodes])
-
-
-def _folder(shared: Path, name: str) -> Path:
-    folder = shared / "data" / name
-    if not folder.is_dir():
-        pytest.skip(f"{name} does not lie beside the repository")
-    return folder
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

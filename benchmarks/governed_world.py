@@ -1,7 +1,4 @@
-"""A simulated world with one harmful memory, one good one that only hard tasks ask for, and idle ones.
-
-``python tests/governed_world.py`` prints how often governance errs over 20 seeds.
-"""
+"""A simulated world with one harmful memory, one good one that only hard tasks ask for, and idle ones."""
 
 from __future__ import annotations
 
@@ -75,34 +72,3 @@ def live(
             life.transitions += changes
     life.reports = {report.memory: report for report in worth.reports()}
     return life
-
-
-def main() -> None:
-    """Print the rates of both errors, with and without randomised withholding."""
-    from memopt.session.governance import GovernanceRule
-
-    for withhold, outcomes in ((0.0, 1), (0.1, 1), (0.2, 1), (0.1, 10)):
-        lives = [
-            live(
-                Governor(GovernanceRule("govern", show=0.2, withhold=withhold, seed=seed)),
-                seed,
-                outcomes=outcomes,
-            )
-            for seed in range(SEEDS)
-        ]
-        harmful = sum(life.governor.state(HARMFUL) == "deprecated" for life in lives)
-        good = sum(life.ever(GOOD, "deprecated") for life in lives)
-        idle = sum(life.ever(name, "deprecated") for life in lives for name in IDLE)
-        suppressed = sum(life.ever(GOOD, "suppressed") for life in lives)
-        helped = sum(life.governor.state(GOOD) == "normal" for life in lives)
-        print(
-            f"withheld at a rate of {withhold}, {SEEDS} seeds of {TURNS} turns, outcomes of each: {outcomes}"
-        )
-        print(f"  harmful memory not deprecated    {SEEDS - harmful:3d} of {SEEDS}")
-        print(f"  good memory ever deprecated      {good:3d} of {SEEDS}")
-        print(f"  idle memory ever deprecated      {idle:3d} of {SEEDS * len(IDLE)}")
-        print(f"  good memory ever suppressed      {suppressed:3d} of {SEEDS}, normal at the end {helped}")
-
-
-if __name__ == "__main__":
-    main()
