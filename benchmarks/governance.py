@@ -14,8 +14,8 @@ def measure(seeds: int = SEEDS, turns: int = TURNS) -> Report:
     """Let worlds live under several rates of exploration, and count what governance got wrong."""
     notes = (
         f"{turns:,} turns a world. The harmful memory lowers success by .30 wherever it is shown, the good "
-        "one raises it by .20 but is asked for by hard tasks alone, so that its worth is low; eight idle ones "
-        "do nothing. Without withholding nothing can be deprecated: association is no cause.",
+        "one raises it by .20 but is asked for by hard tasks alone, so that its worth is low; eight idle "
+        "ones do nothing. Without withholding nothing can be deprecated: association is no cause.",
         "missed: worlds in which the harmful memory is not deprecated at the end. wrongly deprecated: worlds "
         "in which the good one ever was; of the idle memories of all worlds, those that ever were.",
     )
